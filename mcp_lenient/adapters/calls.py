@@ -84,6 +84,4 @@ class LenientCalls:
         verdict = self._gate.verdict_at_once(call, HostTool.listed(listed), self._compiled)
         if verdict.refusal is not None:
             return OutgoingCall(arguments, refusal=verdict.refusal["content"][0]["text"])
-        if verdict.arguments is None:
-            return OutgoingCall(arguments)
-        return OutgoingCall(verdict.arguments, verdict.repairs)
+        return OutgoingCall(arguments if verdict.arguments is None else verdict.arguments, verdict.repairs)

@@ -55,18 +55,19 @@ class Repeats:
 
     def count(self, caller: str, tool: str, code: str, arguments: Any) -> int:
         """Return how often this refusal was caused by the same arguments of the same caller, this time included."""
-        if (caller, tool) not in self._counts:
-            self._counts[caller, tool] = {}
-            self._tools[tool] += 1
-        counts = self._counts[caller, tool]
-        self._counts.move_to_end((caller, tool))
-        if len(self._counts) > _MOST:
-            self.forget(*next(iter(self._counts)))
-        sent = self._hash(code, arguments)
+        counts, sent = self._counts.get((caller, tool), {}), self._hash(code, arguments)
         counts[sent] = counts.pop(sent, 0) + 1
         if len(counts) > _MOST_CALLS:
             del counts[next(iter(counts))]
+        self._remember(caller, tool, counts)
         return counts[sent]
+
+    def _remember(self, caller: str, tool: str, counts: dict[bytes, int]) -> None:
+        self.forget(caller, tool)
+        self._counts[caller, tool] = counts
+        self._tools[tool] += 1
+        if len(self._counts) > _MOST:
+            self.forget(*next(iter(self._counts)))
 
     async def recall(self, caller: str, tool: str) -> None:
         """Learn what others have refused this caller; called before a refusal is counted."""
@@ -120,8 +121,7 @@ class SharedRepeats(Repeats):
                 counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
                 self.forget(caller, tool)
                 if counts:
-                    self._counts[caller, tool] = counts
-                    self._tools[tool] += 1
+                    self._remember(caller, tool, counts)
 
     async def save(self, caller: str, tool: str) -> None:
         """Store what is remembered of a caller and a tool, so that it is there before they call again."""

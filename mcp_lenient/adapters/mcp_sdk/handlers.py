@@ -110,7 +110,11 @@ class LenientHandler:
         return _SDK.ServerResult(with_repairs(result.root, verdict))
 
     def _who(self) -> dict[str, str | None]:
-        return who_called(self._server, _request(self._server))
+        try:
+            request = self._server.request_context
+        except LookupError:  # Python code calls the handler
+            request = None
+        return who_called(self._server, request)
 
     def _source(self) -> ToolSource:
         if self._functions is not None:
@@ -121,11 +125,3 @@ class LenientHandler:
         handler = self._handlers[_SDK.ListToolsRequest]
         asked = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
         return (await handler(_SDK.ListToolsRequest.model_validate(asked))).root
-
-
-def _request(server: Any) -> Any:
-    """Return the SDK's context of the request being served; None where Python code calls the handler."""
-    try:
-        return server.request_context
-    except LookupError:
-        return None
