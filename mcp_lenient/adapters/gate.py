@@ -285,9 +285,8 @@ class CompiledTool:
         if not (sent is None or isinstance(sent, Mapping)):
             found = arguments_in_text(sent, self.policy, destructive=self.plan.destructive)
             if found is None:
-                return Judged(
-                    self, Decision("refused", {}, (), (not_an_object(sent),), self.mode), certain=True
-                )
+                unread = Decision("refused", {}, (), (not_an_object(sent),), self.mode)
+                return Judged(self, unread, certain=True)
             sent, steps = found[0], (found[1],)
         decision = self.contract.decide({} if sent is None else sent, is_rejected=is_rejected)
         certain = self.certain or self._drops_what_is_missing(decision)
@@ -422,8 +421,7 @@ class Verdict:
         changed = {**result, "_meta": {**meta, META_KEY: repairs_told(self.repairs)}}
         if self.note_language is not None:
             text = repairs_note(self.repairs, language=self.note_language)
-            note = {"type": "text", "text": text}
-            changed["content"] = [*result.get("content", ()), note]
+            changed["content"] = [*result.get("content", ()), {"type": "text", "text": text}]
         return changed
 
 
@@ -657,8 +655,7 @@ class Gate:
         if_unknown = partial(self._unknown, call, source, names or ())
         if source.certain_names is None:
             return Verdict(if_unknown=if_unknown)
-        policy = self.policy_for(call.name)
-        is_certain = source.certain_names or policy.unrepairable == "refuse"
+        is_certain = source.certain_names or self.policy_for(call.name).unrepairable == "refuse"
         return Verdict(refusal=if_unknown()) if is_certain else AS_SENT
 
     async def meant(self, name: str, names: Collection[str], source: ToolSource) -> CompiledTool | None:
@@ -696,8 +693,8 @@ class Gate:
         if len(kept) >= _MOST:
             kept.pop(next(iter(kept)), None)
         warn = self.telemetry.log.warn_once
-        compiled = kept[key] = CompiledTool.of(tool, policies, warn, publishes=self._publishes)
-        return compiled
+        kept[key] = CompiledTool.of(tool, policies, warn, publishes=self._publishes)
+        return kept[key]
 
     async def check(self, source: ToolSource, policies: Policies | None = None) -> None:
         """Compare a definitions file with the tools of a host.
@@ -732,10 +729,8 @@ class Gate:
 
     def record(self, event: EventName, call: HostCall, compiled: CompiledTool | None, **outcome: Any) -> None:
         """Record the outcome of a call; None is a tool that does not exist."""
-        if compiled is None:
-            self.telemetry.record(event, call, None, **outcome)
-        else:
-            self.telemetry.record(event, compiled.placed(call), compiled.plan, **outcome)
+        told, plan = (call, None) if compiled is None else (compiled.placed(call), compiled.plan)
+        self.telemetry.record(event, told, plan, **outcome)
 
 
 def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared, Mapping[str, Any]]:

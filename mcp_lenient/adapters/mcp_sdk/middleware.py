@@ -66,9 +66,9 @@ class LenientServerMiddleware:
 
         ``repairs`` are those of a call that this middleware started again.
         """
-        params = ctx.params
-        name = params.get("name") if params is not None else None
-        if ctx.method != _CALL or ctx.request_id is None or params is None or not isinstance(name, str):
+        params = ctx.params or {}
+        name = params.get("name")
+        if ctx.method != _CALL or ctx.request_id is None or not isinstance(name, str):
             return await call_next(ctx)
         server = compat.server_behind(call_next)
         who = partial(who_called, server, ctx)
