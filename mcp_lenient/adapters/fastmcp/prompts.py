@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
@@ -103,12 +103,13 @@ async def repaired_prompt(
     if decision is None:
         return context
     event = _event(decision, policy, certain=known.certain)
-    final = dict(decision.arguments) if event == "call_repaired" else sent
+    final = dict(decision.arguments) if event == "call_repaired" else None
     # What the prompt converts is open in the contract's schema.
     plan = Plan(known.schema(), policy)
-    call = HostCall(message.name, final, started, partial(caller_fields, own))
-    telemetry.record(event, call, plan, repairs=decision.repairs, violations=decision.violations)
-    if event == "call_repaired":
+    call = HostCall(message.name, sent, started, partial(caller_fields, own))
+    repairs, violations = decision.repairs, decision.violations
+    telemetry.record(event, call, plan, repairs=repairs, violations=violations, received=final)
+    if final is not None:
         return context.copy(message=message.model_copy(update={"arguments": final}))
     caller = current.get()
     is_nested = caller is not None and caller.request is own.request_context
@@ -135,7 +136,7 @@ async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Kn
             return await _known(*below)
     if isinstance(prompt, FunctionPrompt):
         names = frozenset(argument.name for argument in prompt.arguments or ())
-        schema = partial(_schema, prompt)
+        schema = cache(partial(_schema, prompt))
         return _Known(names, schema, partial(compat.prompt_values, prompt), partial(_renders, prompt))
     return None if prompt is None else await anyio.to_thread.run_sync(_listed, prompt)
 

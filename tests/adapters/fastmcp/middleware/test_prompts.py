@@ -45,6 +45,14 @@ async def refused(server: FastMCP, arguments: dict[str, Any]) -> Any:
 RIGHT = {"text": "5", "numbers": "[1, 2]"}
 
 
+async def test_events_of_prompts_have_the_shapes_of_what_was_sent(events: Log):
+    """With ``log_values="shapes"`` a repaired prompt is logged with the types and lengths of its texts as they came."""
+    server = served(LenientMiddleware(Policy(log_values="shapes")))
+    assert await rendered(server, {"text": "a", "numbers": "(1, 2)"}) == ["a", [1, 2], 5, None]
+    shapes = [(each["pointer"], each["type"], each["length"]) for each in events[0]["shapes"]]
+    assert shapes == [("/text", "string", 1), ("/numbers", "string", 6)]
+
+
 @pytest.mark.parametrize(
     ("sent", "got"),
     [
