@@ -26,6 +26,7 @@ class PydanticValidator:
 
     by_schema = False
     exact_integers = False
+    __slots__ = ("_quick", "_validate")
 
     def __init__(self, validate: Callable[[dict[str, Any]], object], quick: Check | None = None) -> None:
         self._validate = validate
@@ -47,24 +48,25 @@ class PydanticValidator:
         """Return whether the tool accepts these arguments."""
         if self._quick is not None and holds_many(arguments) and self._quick(arguments):
             return True
-        return self._error(arguments) is None
-
-    def _error(self, arguments: Mapping[str, Any]) -> ValueError | RecursionError | None:
-        """Return why the tool refuses these arguments; None if it does not."""
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
-        except (ValueError, RecursionError) as error:
-            return error
+        except (ValueError, RecursionError):
+            return False
         except Exception:  # noqa: BLE001 - whatever an author's validator raises
-            return None
-        return None
+            return True
+        return True
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults in the order of the arguments, then missing names."""
-        error = self._error(arguments)
-        if isinstance(error, ValidationError):
+        try:
+            self.received(arguments)
+        except ValidationError as error:
             return faults_of(error, arguments)
-        return () if error is None else (unwritable(error, arguments),)
+        except (ValueError, RecursionError) as error:
+            return (unwritable(error, arguments),)
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises
+            return ()
+        return ()
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would receive different values from the two, as far as validation shows.
