@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import anyio
 import httpx2
 from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
@@ -20,7 +19,7 @@ from fastmcp.server.dependencies import get_access_token, get_http_headers, get_
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
 
 Forwarded = frozenset[str]
 """Names of the caller's headers that are forwarded to one server, in lower case."""
@@ -30,8 +29,6 @@ _READ: Final = 300.0
 """The SDK's read timeout; a server may take long to answer."""
 _KEEP_ALIVE: Final = 2.0
 """Seconds after which an idle connection is not reused; shorter than the keep-alive of servers (uvicorn: 5)."""
-_REST: Final = 0.2
-"""Seconds to wait for a server to end a response after its answer."""
 _AT_URL: Final = (StreamableHttpTransport, SSETransport)
 _OF_ONE_REQUEST: Final = frozenset(
     "traceparent tracestate baggage b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags "
@@ -119,7 +116,7 @@ class Sending:
         del headers
         client = self.make(headers={**self.callers(), **self.own}, **rest)
         client.event_hooks["request"].append(self._refresh)
-        client.event_hooks["response"] += [_read_to_the_end, self._show]
+        client.event_hooks["response"].append(self._show)
         return client
 
     async def _show(self, response: httpx2.Response) -> None:
@@ -200,34 +197,6 @@ def _passed_on(named: Forwarded | None = None) -> dict[str, str]:
         for name, value in headers.items()
         if not name.startswith("mcp-") and name != "last-event-id"
     }
-
-
-class _ReadToTheEnd(httpx2.AsyncByteStream):
-    """A response body that is read to its end before it is closed, so that the connection can be reused.
-
-    The SDK closes an event stream as soon as it has the answer, usually just before the server ends it.
-    """
-
-    def __init__(self, body: httpx2.AsyncByteStream) -> None:
-        self._body = body
-        self._chunks = aiter(body)
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._chunks
-
-    async def aclose(self) -> None:
-        """Close the body, after a short wait even if the server does not end it."""
-        try:
-            with anyio.move_on_after(_REST), suppress(httpx2.HTTPError, httpx2.StreamError):
-                async for _ in self._chunks:
-                    pass
-        finally:
-            await self._body.aclose()
-
-
-async def _read_to_the_end(response: httpx2.Response) -> None:
-    if response.request.method == "POST" and isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _ReadToTheEnd(response.stream)
 
 
 def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS) -> Any:
