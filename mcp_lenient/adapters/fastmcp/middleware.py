@@ -414,7 +414,8 @@ class LenientMiddleware(Middleware):
         name = context.message.name
         if own is not running.context.fastmcp_context and not running.consume_hop(own.fastmcp, name):
             return False, None if running.passes_on() else running
-        return running.handles_mode(self.policy_for(name).mode), None
+        # A mounted server's own middleware of the same mode has nothing left to do.
+        return running.mode in ("repair", self.policy_for(name).mode), None
 
     async def _decided(
         self, call: Call, asked: HostCall, source: ServerSource, rejected_by: CompiledTool | None = None

@@ -136,13 +136,9 @@ async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Kn
             return await _known(*below)
     if isinstance(prompt, FunctionPrompt):
         names = frozenset(argument.name for argument in prompt.arguments or ())
-        schema = cache(partial(_schema, prompt))
+        schema = cache(lambda: TypeAdapter(prompt.fn).json_schema())  # type: ignore[arg-type]
         return _Known(names, schema, partial(compat.prompt_values, prompt), partial(_renders, prompt))
     return None if prompt is None else await anyio.to_thread.run_sync(_listed, prompt)
-
-
-def _schema(prompt: FunctionPrompt) -> Mapping[str, Any]:
-    return TypeAdapter(prompt.fn).json_schema()  # type: ignore[arg-type]
 
 
 async def _listed_anew(server: FastMCP, message: GetPromptRequestParams) -> _Known | None:

@@ -445,11 +445,10 @@ class Call:
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
-        for at, (expected, expected_name) in enumerate(self.route):
-            if expected is server and expected_name == name:
-                self.route = self.route[at + 1 :]
-                return True
-        return False
+        has_arrived = (server, name) in self.route
+        if has_arrived:
+            self.route = self.route[self.route.index((server, name)) + 1 :]
+        return has_arrived
 
     def enter(self, compiled: CompiledTool) -> Token[Call | None]:
         """Make this the current call, to distinguish re-entries from calls of the tool's body.
@@ -464,10 +463,6 @@ class Call:
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""
         return self.tool is not None and compat.passes_on(self.tool.function)
-
-    def handles_mode(self, mode: Mode) -> bool:
-        """Return whether a mounted server's own middleware of this mode has nothing left to do."""
-        return self.mode in ("repair", mode)
 
 
 current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
