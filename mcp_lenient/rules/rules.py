@@ -859,6 +859,7 @@ def _leads_to_a_value(top: Node, steps: Sequence[_Step]) -> bool:
     reached = [top]
     for at, step in enumerate(steps):
         ways = [way for node in reached for way in node.ways]
+        # In another object of any names, the whole path may be a name: `files.py` for `files`.
         if at == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, ways)):
             return isinstance(step, str)
         if isinstance(step, int):
