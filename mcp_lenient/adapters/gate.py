@@ -675,11 +675,12 @@ class Gate:
         policy = self.policy_for(call.name)
         if policy.mode == "off":
             return None
-        answer, code = source.unknown(call.name, names, policy.language), "UNKNOWN_TOOL"
+        answer = source.unknown(call.name, names, policy.language)
+        code = answer["error_code"]
         if policy.mode == "observe":
             self.record("call_observed", call, None, code=code)
             return None
-        times = self._times(call, code)
+        times = self._times(call, code) if code == "UNKNOWN_TOOL" else 1
         self.record("call_rejected", call, None, code=code, repeated=times)
         again = answer if times == 1 else unknown_again(answer, times, policy.language)
         return refusal_result(again, has_output_schema=False)

@@ -154,9 +154,10 @@ class UpstreamSource(ServerSource):
 
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for an unknown tool, which may be one of a server that lists none."""
-        if any(upstream.failed for upstream in self.proxy._upstream.values()):  # noqa: SLF001
-            return about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
-        return super().unknown(name, names, language)
+        failures = {server.name: each.failed for server, each in self.proxy._upstream.items() if each.failed}  # noqa: SLF001
+        self.proxy._log_failures(failures)  # noqa: SLF001
+        unavailable = about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
+        return unavailable if failures else super().unknown(name, names, language)
 
 
 class ProxyMiddleware(LenientMiddleware):

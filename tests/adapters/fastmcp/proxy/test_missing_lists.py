@@ -83,7 +83,7 @@ async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(logged):
 
 @pytest.mark.parametrize("command", [_GONE, _broken()], ids=["gone", "broken"])
 async def test_a_call_gets_the_envelope(command, logged):
-    """A call of an unknown tool says that the server is not available, and is the only line in the log."""
+    """A call of an unknown tool says that the server is not available; the log says why, and does not call it unknown."""
     async with of_process(*command[1:]) as client:
         result = await client.call_tool_mcp("add", {"a": 1})
     reported = result.meta["mcp_lenient"]
@@ -92,7 +92,8 @@ async def test_a_call_gets_the_envelope(command, logged):
         "Tool 'add' cannot be called now: the server behind this proxy is not available. "
         "The tool was not run. Try again later."
     )
-    assert [event["event"] for event in logged] == ["call_rejected"]
+    assert [event["event"] for event in logged] == ["list_failed", "call_rejected"]
+    assert (logged[1]["error_code"], logged[1]["fault"]) == ("UPSTREAM_UNAVAILABLE", "no_answer")
 
 
 async def test_a_resource_or_prompt_is_not_called_unknown(logged):
@@ -138,5 +139,5 @@ async def test_a_call_over_http_is_answered(logged, caplog):
         async with Client(url, mode=MODERN) as client:
             result = await client.call_tool_mcp("add", {"a": 1})
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
-    assert [event["event"] for event in logged] == ["call_rejected"]
+    assert [event["event"] for event in logged] == ["list_failed", "call_rejected"]
     assert not [record for record in caplog.records if record.exc_info]

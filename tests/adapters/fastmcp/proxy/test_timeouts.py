@@ -103,7 +103,7 @@ async def test_a_silent_process_times_out(events):
     result = await asyncio.wait_for(_called(front, "wait", {}, mode="auto"), 20)
     await silent.close()
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
-    assert [event["event"] for event in events] == ["call_rejected"]
+    assert [event["event"] for event in events] == ["list_failed", "call_rejected"]
 
 
 async def test_a_stopped_server_is_unavailable(events):
