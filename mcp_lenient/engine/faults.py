@@ -187,11 +187,12 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
     """Yield the most helpful faults of a validator, as the published schema has them."""
     known: dict[Path, tuple[Fault, ...]] = {}
-    # Of a union of objects the schema may refuse more than the validator: a text for a number.
-    found = {each.path for each in judged}
+    # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
+    # forbid the name of the value.
+    found = {(each.path, each.of_name) for each in judged}
     for own in _leading(refused, judged):
         explained = _explained(refused, own, known)
-        yield from [each for each in explained if each.path in found] or explained
+        yield from [each for each in explained if (each.path, each.of_name) in found] or explained
 
 
 def _leading(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from calls import call, envelope, plain
 from calls import lenient as lenient_server
 from fastmcp import Client
 from fastmcp.tools import Tool
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from mcp_lenient import NormalizationError, lenient
 from mcp_lenient.normalizers import tags
@@ -137,3 +137,31 @@ async def test_what_a_function_accepts_in_a_union_is_no_fault():
         "violations"
     ]
     assert wrong["pointer"] == "/method/limit"
+
+
+class Box(BaseModel):
+    """A union's member that refuses other names."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["box"]
+    width: float
+    height: float
+
+
+class Ball(BaseModel):
+    """Another one, which has no width."""
+
+    model_config = ConfigDict(extra="forbid")
+    kind: Literal["ball"]
+    radius: float
+
+
+def draw(shape: Box | Ball) -> str:
+    """Draw."""
+    return str(shape)
+
+
+async def test_a_name_that_another_member_refuses_is_no_fault_of_its_value():
+    """A text that FastMCP reads as a number stays right where a member that is not meant forbids its name."""
+    (wrong,) = (await refused(draw, {"shape": {"kind": "box", "width": "3", "height": "x"}}))["violations"]
+    assert wrong["pointer"] == "/shape/height"
