@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rich.text import Text
+
+_PARQUET: Final = b"PAR1"
+"""The bytes that a Parquet file begins with."""
 
 
 def tail(
@@ -38,6 +41,8 @@ def tail(
         foreign: Show lines that are not events, dimmed.
     """
     try:
+        if _is_parquet(file):
+            fail(f"{file}: a Parquet file cannot be followed; mcp-lenient report reads it")
         _show(file, lines, follow=follow, foreign=foreign)
     except KeyboardInterrupt:
         return DONE
@@ -46,6 +51,15 @@ def tail(
 
         fail(f"{file}: {why_not_opened(error)}")
     return DONE
+
+
+def _is_parquet(file: str) -> bool:
+    from pathlib import Path
+
+    if not Path(file).is_file():  # a pipe would lose what is read of it
+        return False
+    with Path(file).open("rb") as opened:
+        return opened.read(len(_PARQUET)) == _PARQUET
 
 
 def _show(file: str, lines: int, *, follow: bool, foreign: bool) -> None:

@@ -103,6 +103,8 @@ def _configured(path: Path) -> MCPConfigTransport:
         if isinstance(written, dict) and key not in written and "servers" in written:
             key = "servers"  # VS Code's
             written = {"mcpServers": written[key]}
+        if not isinstance(written, dict):
+            fail(f"{path}: not a client configuration: it must be an object with mcpServers")
         config = MCPConfig.model_validate(read_configuration(written))
     except FileNotFoundError:
         fail(f"{path}: no such file")
@@ -119,7 +121,7 @@ def _configured(path: Path) -> MCPConfigTransport:
 
 def _wrong_fields(error: ValidationError, written: Any) -> str:
     """Say which fields of which servers are wrong, without the types as which FastMCP tries each server."""
-    servers = written.get("mcpServers") if isinstance(written, dict) else None
+    servers = written.get("mcpServers")
     if not isinstance(servers, dict):
         return "mcpServers must be an object of servers by name"
     said: dict[str, None] = {}

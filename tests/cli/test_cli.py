@@ -152,6 +152,7 @@ def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, comman
             id="wrong fields",
         ),
         pytest.param({"mcpServers": []}, "mcpServers must be an object of servers by name", id="a list"),
+        pytest.param([], "it must be an object with mcpServers", id="a list of all"),
         pytest.param({"servers": {}}, "servers has no server", id="VS Code's, empty"),
         pytest.param({"mcpServers": {}}, "mcpServers has no server", id="empty"),
     ],
@@ -261,3 +262,12 @@ main()
         [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False, input=""
     )
     assert (done.stdout, done.stderr, done.returncode) == ("", "", code)
+
+
+def test_tail_names_the_reader_of_parquet_files(tmp_path, capsys):
+    """A Parquet file is no text to follow."""
+    file = tmp_path / "log.parquet"
+    file.write_bytes(b"PAR1\x15\x04")
+    assert refused(["tail", str(file)], capsys).endswith(
+        "a Parquet file cannot be followed; mcp-lenient report reads it\n"
+    )

@@ -72,6 +72,9 @@ def read_report(
         ReportError: When a log is missing or unreadable, ``memory`` is too low, or a package is not installed.
     """
     chosen = selection or Selection()
+    if store is not None and (store / "state.json").exists():  # of Parquet files, as before 0.1.0
+        msg = f"--store {store}: an earlier version has kept it; give another folder"
+        raise ReportError(msg)
     if store is not None and not paths and not is_store(store):
         msg = f"--store {store}: nothing is kept there yet; name the logs to count"
         raise ReportError(msg)

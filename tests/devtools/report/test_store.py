@@ -249,6 +249,13 @@ def test_two_processes_cannot_use_it_at_a_time(tmp_path):
         other.communicate(b"\n")
 
 
+def test_a_store_of_an_earlier_version_is_an_error(tmp_path):
+    """Its Parquet files are not left out in silence, as their logs may be gone."""
+    (tmp_path / "state.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ReportError, match="an earlier version has kept it"):
+        read_report([log(tmp_path, line())], store=tmp_path)
+
+
 def test_the_command_reports_from_the_store_alone(tmp_path, capsys):
     file = log(tmp_path, *lines_of(10))
     assert run(["report", str(file), "--store", str(tmp_path / "store"), "--format", "json"]) == 0
