@@ -208,7 +208,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only together with `toolCallId`; "
         "`security_context` with CrewAI's fingerprints alone; more with `Policy(drop={...})`",
         unless="the tool declares the name or accepts any name; the key is below the top level; in destructive tools "
-        "only `toolCallId` and the keys that n8n sends with it",
+        "only `toolCallId`",
         properties={"query": _TEXT},
         repaired=({"query": "tea", "toolCallId": "call_1"},),
         refused=({"query": "tea", "sessionId": "s1"}, {"query": "tea", "_limit": 5}),
