@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules.rules import ABSENT, Place, Rule, allows_one_value, injected_keys, keeps_unit
+from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, allows_one_value, injected_keys, keeps_unit
 from mcp_lenient.rules.words import IDENTIFIERS
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
@@ -237,7 +237,7 @@ def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]
     names = _names_at(place.node, value)
     if names.unknown:
         homes = _homes(place.node, value, names)
-        meant = _meant(place, value, names)
+        meant = _meant(place, value, names, homes)
         yield from _moved_out(value, names)
         yield from _moved_inside(place.node, value, homes)
         yield from _renamed(place.node, value, meant)
@@ -258,7 +258,9 @@ def _names_at(node: Node, value: Mapping[str, Any]) -> Names:
     )
 
 
-def _meant(place: Place, value: Mapping[str, Any], names: Names) -> dict[str, Sequence[str]]:
+def _meant(
+    place: Place, value: Mapping[str, Any], names: Names, homes: Mapping[str, str]
+) -> dict[str, Sequence[str]]:
     """Return which undeclared names may be meant as which declared ones, those most like them."""
     likely = {
         key: _most_like(place, names, key, is_flag=isinstance(value[key], bool)) for key in names.unknown
@@ -273,9 +275,8 @@ def _meant(place: Place, value: Mapping[str, Any], names: Names) -> dict[str, Se
             else [name for name in found if name not in taken and name in place.node.required]
             for key, found in likely.items()
         }
-    return likely | {
-        key: [name] for key, name in _in_other_words(place.node, names).items() if not likely[key]
-    }
+    likely |= {key: [name] for key, name in _in_other_words(place.node, names).items() if not likely[key]}
+    return {key: [name for name in found if homes.get(key) != name] for key, found in likely.items()}
 
 
 def _in_other_words(node: Node, names: Names) -> dict[str, str]:
@@ -440,7 +441,10 @@ def _moved_out(value: Mapping[str, Any], names: Names) -> Iterator[dict[str, Any
     for key in names.unknown:
         inner = value[key] if isinstance(value[key], Mapping) else {}
         own = {name: inner[name] for name in names.absent if name in inner}
-        held.update({key: own} if own else {})
+        # What stays behind may be ignored, or say something else of what is moved: `{"not": {"status": "open", "n": 1}}`.
+        is_around = len(own) == len(inner) or own.keys() >= {*names.missing}
+        if own and (is_around or fold_name(key) in WRAPPERS):
+            held[key] = own
     for key, own in held.items() if len(held) == 1 else ():
         rest = _without(value[key], own)
         yield {**_without(value, [key]), **({key: rest} if rest else {}), **own}

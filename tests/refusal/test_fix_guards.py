@@ -190,6 +190,12 @@ def test_a_fix_removes_no_value(schema, sent):
     assert not any(path.rpartition("/")[2] not in ("data", "payload", "properties") for path in removed)
 
 
+def test_a_part_of_an_object_of_another_name_is_not_moved_out():
+    """What stays behind may turn what is moved, `except: {status, n}`, or be dropped by the tool."""
+    schema = closed("status", "limit", status=STRING, limit={"type": "integer"})
+    assert fixes_of(schema, {"except": {"status": "open", "n": 1}}) == []
+
+
 @pytest.mark.parametrize("nothing", [None, "", {}, []])
 def test_a_fix_removes_an_empty_value(nothing):
     """An undeclared name without a value may be left out."""

@@ -21,16 +21,25 @@ def is_not_utf_8(error: Any) -> bool:
     return bool(error.code == PARSE_ERROR and error.data == _MARK)
 
 
-class _Decoder(codecs.BufferedIncrementalDecoder):
+class _Decoder(codecs.IncrementalDecoder):
     """Decodes whole lines. One that is not UTF-8 becomes the error of the request that it answers, or is dropped.
 
     The SDK's own choices are to wait forever ("strict"), or to change the text ("replace", "ignore").
     """
 
-    def _buffer_decode(self, data: bytes, errors: str, final: bool) -> tuple[str, int]:  # type: ignore[override]  # noqa: ARG002, FBT001 - as its base
-        """Return the lines that end in these bytes, and their length."""
-        end = len(data) if final else data.rfind(b"\n") + 1
-        return "".join(map(_line, data[:end].splitlines(keepends=True))), end
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(errors)
+        self._begun: list[bytes] = []
+
+    def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override]  # noqa: FBT001, FBT002 - as its base
+        """Return the lines that end in these bytes."""
+        whole, newline, rest = data.rpartition(b"\n")
+        if newline:
+            lines = b"".join((*self._begun, whole, newline))
+            self._begun = [rest]
+            return "".join(map(_line, lines.splitlines(keepends=True)))
+        self._begun.append(data)
+        return _line(b"".join(self._begun)) if final else ""
 
 
 def _line(line: bytes) -> str:
