@@ -29,17 +29,16 @@ class _Decoder(codecs.IncrementalDecoder):
 
     def __init__(self, errors: str = "strict") -> None:
         super().__init__(errors)
-        self._begun: list[bytes] = []
+        self._begun = bytearray()
 
     def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override]  # noqa: FBT001, FBT002 - as its base
         """Return the lines that end in these bytes."""
-        whole, newline, rest = data.rpartition(b"\n")
-        if newline:
-            lines = b"".join((*self._begun, whole, newline))
-            self._begun = [rest]
-            return "".join(map(_line, lines.splitlines(keepends=True)))
-        self._begun.append(data)
-        return _line(b"".join(self._begun)) if final else ""
+        known = len(self._begun)  # where no line ends
+        self._begun += data
+        end = len(self._begun) if final else self._begun.rfind(b"\n", known) + 1
+        lines = bytes(self._begun[:end])
+        del self._begun[:end]
+        return "".join(map(_line, lines.splitlines(keepends=True)))
 
 
 def _line(line: bytes) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import logging
+from time import process_time
 
 import pytest
 from adapters.fastmcp.proxy.fronts import SERVERS, of_process
@@ -67,3 +68,13 @@ def test_utf_8_is_decoded_wherever_it_is_cut(text, sizes):
     decoded += decoder.decode(data[at:])
     assert decoded == data.decode()
     assert decoder.decode(b"rest", final=True) == "rest"
+
+
+def test_a_long_line_takes_time_in_proportion_to_its_length():
+    """A line of 16 MB that comes in chunks takes a tenth of a second, and not five, of which others would wait for each."""
+    decoder = codecs.getincrementaldecoder(utf8.CODEC)()
+    started = process_time()
+    for _ in range(256):
+        assert decoder.decode(b"a" * 2**16) == ""
+    assert len(decoder.decode(b"\n")) == 2**24 + 1
+    assert process_time() - started < 1
