@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import httpx2
 from fastmcp import Client
@@ -21,6 +21,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+T = TypeVar("T")
 Forwarded = frozenset[str]
 """Names of the caller's headers that are forwarded to one server, in lower case."""
 _SECONDS: Final = TypeAdapter(Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)])
@@ -75,18 +76,21 @@ def seconds(given: object, where: str) -> float | None:
     Raises:
         ValueError: When it is not a number above zero.
     """
+    return None if given is None else _valid(_SECONDS, given, where, "a number of seconds above 0")
+
+
+def _valid(expected: TypeAdapter[T], given: object, where: str, what: str) -> T:
     try:
-        return None if given is None else _SECONDS.validate_python(given)
+        return expected.validate_python(given)
     except ValidationError:
-        msg = f"{where}: this must be a number of seconds above 0"
+        msg = f"{where}: this must be {what}"  # nothing given is shown: it may hold a value
         raise ValueError(msg) from None
 
 
 def is_refusal(response: httpx2.Response) -> bool:
     """Return whether a server asks for credentials, or for others."""
-    if response.status_code == httpx2.codes.FORBIDDEN:
-        return "www-authenticate" in response.headers
-    return response.status_code == httpx2.codes.UNAUTHORIZED
+    is_forbidden = response.status_code == httpx2.codes.FORBIDDEN and "www-authenticate" in response.headers
+    return is_forbidden or response.status_code == httpx2.codes.UNAUTHORIZED
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +115,9 @@ class Sending:
     has_auth: bool
     watch: Callable[[httpx2.Response], None] | None = None
 
-    def __call__(self, headers: dict[str, str] | None = None, **rest: Any) -> httpx2.AsyncClient:
+    def __call__(self, **given: Any) -> httpx2.AsyncClient:
         """Create a client; the headers that FastMCP's proxy forwards are not used."""
-        del headers
-        client = self.make(headers={**self.callers(), **self.own}, **rest)
+        client = self.make(**{**given, "headers": {**self.callers(), **self.own}})
         client.event_hooks["request"].append(self._refresh)
         client.event_hooks["response"].append(self._show)
         return client
@@ -190,13 +193,9 @@ def _lasting(headers: Mapping[str, str]) -> list[tuple[str, str]]:
 def _passed_on(named: Forwarded | None = None) -> dict[str, str]:
     """Return these headers of the caller; those that FastMCP's proxy forwards if None."""
     headers = get_http_headers(include={_AUTHORIZATION} if named is None else set(named))
-    if named is not None:
-        return {name: value for name, value in headers.items() if name in named}
-    return {
-        name: value
-        for name, value in headers.items()
-        if not name.startswith("mcp-") and name != "last-event-id"
-    }
+    if named is None:
+        named = frozenset(name for name in headers if not name.startswith("mcp-")) - {"last-event-id"}
+    return {name: value for name, value in headers.items() if name in named}
 
 
 def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS) -> Any:
@@ -217,7 +216,7 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
         # Loading the certificates takes most of the time of opening a connection.
         verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
         # The timeout of the answer must end first.
-        read = _READ + (times.answer or 0)
+        read = _READ if times.answer is None else times.answer + 10
         timeout = httpx2.Timeout(_CONNECT, connect=times.connect or _CONNECT, read=read)
         make = partial(_client, verify, timeout)
     sending: Any = Sending(make, transport.headers, forwarded, transport.url, transport.auth is not None)
@@ -251,11 +250,7 @@ def header_names(given: object, where: str) -> Forwarded:
     Raises:
         ValueError: When it is not a list of header names that may be forwarded.
     """
-    try:
-        names = _NAMES.validate_python(given)
-    except ValidationError:
-        msg = f"{where}: this must be a list of header names"  # no entry is shown: it may hold a value
-        raise ValueError(msg) from None
+    names = _valid(_NAMES, given, where, "a list of header names")
     for name in sorted(names):
         if name in _OF_THE_CONNECTION or name.startswith("mcp-"):
             msg = f"{where}: the header {name} belongs to the connection and cannot be forwarded"

@@ -25,10 +25,12 @@ from mcp_types import (
     DiscoverResult,
     TextContent,
 )
+from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import AS_SENT, LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
+    INVALID_ANSWER,
     MALFORMED,
     REFUSED_CREDENTIALS,
     TIMED_OUT,
@@ -214,7 +216,10 @@ class ProxyMiddleware(LenientMiddleware):
 
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
-        return any([await upstream.speaks_older_only() for upstream in self._upstream.values()])
+        for upstream in self._upstream.values():  # one is enough, and another may be silent
+            if await upstream.speaks_older_only():
+                return True
+        return False
 
     async def on_initialize(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the answer unchanged."""
@@ -326,6 +331,10 @@ class ProxyMiddleware(LenientMiddleware):
             exchange.answer = as_refused(error.__cause__)
             if exchange.answer is None:
                 raise
+        except PydanticError as error:
+            # The SDK would answer -32602, as if the caller's arguments were wrong.
+            exchange.lost = MALFORMED
+            raise MCPError(code=INTERNAL_ERROR, message=INVALID_ANSWER) from error
         except anyio.get_cancelled_exc_class():
             exchange.lost = "CANCELLED"
             raise

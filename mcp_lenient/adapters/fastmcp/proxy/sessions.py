@@ -64,6 +64,7 @@ REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
 TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
 MALFORMED: Final = "MALFORMED_ANSWER"
+INVALID_ANSWER: Final = "The server's answer is not valid."
 
 
 class UpstreamError(ToolError, MCPError):
@@ -280,7 +281,7 @@ class UpstreamClient(ProxyClient[Any]):
         self._check_refusal(error)
         if isinstance(error, ValidationError):
             # The SDK would answer -32602, as if the caller's arguments were wrong.
-            raise UpstreamError(MALFORMED, "The server's answer is not valid.") from error
+            raise UpstreamError(MALFORMED, INVALID_ANSWER) from error
         if not isinstance(error, MCPError):
             return
         if is_not_utf_8(error.error):
@@ -339,9 +340,7 @@ def _is_in_session(request: httpx2.Request) -> bool:
 
 def _breaks(error: BaseException | None) -> bool:
     """Return whether a session is unusable after this error."""
-    if isinstance(error, MCPError):
-        return error.error.code in BROKEN
-    return error is not None
+    return error.error.code in BROKEN if isinstance(error, MCPError) else error is not None
 
 
 class Sessions:

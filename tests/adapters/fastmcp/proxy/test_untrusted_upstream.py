@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
 from adapters.fastmcp.proxy.fronts import SERVERS, of_process
 from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
 from fastmcp.tools import Tool, ToolResult
 from mcp.shared.exceptions import MCPError
@@ -103,9 +105,12 @@ async def test_the_envelope_of_a_lenient_upstream_passes_unchanged(events):
     assert [event["event"] for event in events if event["server"] != "upstream"] == []
 
 
+_TOOLS = {"tools": [{"name": "note", "inputSchema": _SCHEMA}]}
+
+
 def _by_hand(answers: dict[str, Any]):
     usual = {
-        "tools/list": {"tools": [{"name": "note", "inputSchema": _SCHEMA}]},
+        "tools/list": _TOOLS,
         "tools/call": {"content": [{"type": "text", "text": "ran"}]},
     }
     return of_process(str(SERVERS / "by_hand.py"), json.dumps({**usual, **answers}), timeout=8)
@@ -151,6 +156,17 @@ async def test_a_malformed_answer_is_a_server_error(events):
         ("call_accepted", None),
         ("call_unanswered", "MALFORMED_ANSWER"),
     ] * len(MALFORMED)
+
+
+async def test_a_malformed_answer_to_an_operators_client_is_a_server_error(events):
+    """The same holds behind a client that the operator has made."""
+    answers = json.dumps({"tools/list": _TOOLS, "tools/call": {"content": 5}})
+    own = Client(StdioTransport(sys.executable, [str(SERVERS / "by_hand.py"), answers]))
+    async with Client(create_lenient_proxy(own)) as client:
+        with pytest.raises(MCPError, match="server's answer is not valid") as raised:
+            await client.call_tool_mcp("note", {"tags": ["a"]})
+    assert raised.value.error.code == INTERNAL_ERROR
+    assert events[-1]["error_code"] == "MALFORMED_ANSWER"
 
 
 @pytest.mark.parametrize(
