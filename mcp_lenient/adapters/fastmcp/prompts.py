@@ -175,13 +175,10 @@ def _listed(prompt: Prompt) -> _Known:
 
 def _stated(description: str) -> dict[str, Any]:
     """Return the schema in FastMCP's note to an argument that is not a string; {} if there is none."""
-    note = _NOTE.search(description)
-    if note is None:
-        return {}
+    note, schema = _NOTE.search(description), dict[str, Any]()
     with suppress(ValueError, RecursionError):
-        schema: dict[str, Any] = json.JSONDecoder().raw_decode(description, note.end())[0]
-        return schema
-    return {}
+        schema = json.JSONDecoder().raw_decode(description, note.end())[0] if note else {}
+    return schema
 
 
 def _passes(validate: Callable[[], object]) -> bool:

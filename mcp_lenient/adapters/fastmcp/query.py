@@ -23,13 +23,11 @@ def form_in_query() -> Form | None:
     except RuntimeError:
         return None
     asked = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
-    match asked:
-        case []:
-            return None
-        case [(key, name)] if key == _NAME and name in FORMS:
-            return FORMS[name]
-    msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(FORMS)}"
-    raise host.invalid_params(msg, None)
+    form = FORMS.get(asked[0][1]) if [key for key, _ in asked] == [_NAME] else None
+    if asked and form is None:
+        msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(FORMS)}"
+        raise host.invalid_params(msg, None)
+    return form
 
 
 def _is_meant(key: str) -> bool:

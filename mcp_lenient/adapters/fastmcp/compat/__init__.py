@@ -303,9 +303,8 @@ def _builds_many(node: Mapping[str, Any]) -> bool:
 
 
 def _is_strict_integer(node: Mapping[str, Any]) -> bool:
-    if node["type"] == "int":
-        return node.get("strict") is True
-    return (node.get("config") or {}).get("strict") is True
+    setting = node if node["type"] == "int" else node.get("config") or {}
+    return setting.get("strict") is True
 
 
 def refused_before_running(error: Exception, tool: str) -> bool:
