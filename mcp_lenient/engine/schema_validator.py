@@ -120,7 +120,7 @@ class MarkupValidator(WrappedValidator):
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments, and no text of them holds the markup of the call."""
-        return next(leaked_markup(arguments), None) is None and self.validator.accepts(arguments)
+        return not leaked_markup(arguments) and self.validator.accepts(arguments)
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what the tool refuses, and each text that holds markup."""

@@ -158,11 +158,10 @@ class EventLog:
             self._warned.add(key)
             self.warn_each_time(event, subject, reason)
 
-    def warn_of_markup(self, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Warn about texts that go on with the markup of their call, which runs."""
-        for key in leaked_markup(arguments):
-            reason = f"the text of {shown_key(key)!r} goes on with the markup of the call"
-            self.warn_each_time("markup_leaked", tool, reason)
+    def warn_of_markup(self, tool: str, key: str) -> None:
+        """Warn about a text that goes on with the markup of its call, which runs."""
+        reason = f"the text of {shown_key(key)!r} goes on with the markup of the call"
+        self.warn_each_time("markup_leaked", tool, reason)
 
     def warn_each_time(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Warn about a limitation, each time; the reason is one sentence without values."""
@@ -342,8 +341,8 @@ class CallTelemetry:
             mode: Mode = "observe" if event == "call_observed" else "repair"
             decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
             self._hook(decision, _secret(plan))
-        if received is not None:
-            self.log.warn_of_markup(call.name, received)
+        for key in leaked_markup(received or {}):
+            self.log.warn_of_markup(call.name, key)
         if self._metrics.live:
             self._metrics.count(
                 event,
@@ -371,7 +370,8 @@ class CallTelemetry:
             self._hook(Decision("accepted", arguments, (), (), mode, tool))
         if self._metrics.live:
             self._metrics.count("call_accepted", tool=tool, started=started)
-        self.log.warn_of_markup(tool, arguments)
+        for key in leaked_markup(arguments):
+            self.log.warn_of_markup(tool, key)
         return self.log.wants("call_accepted")
 
     def write_accepted(self, call: HostCall, plan: Plan) -> None:

@@ -12,20 +12,24 @@ _OPENING: Final = (
 )
 _CLOSING: Final = rf"</{_NAMESPACE}(?:parameter|invoke|function_calls|function|tool_call)\s*>"
 _NEXT: Final = re.compile(rf"</[^<>]{{1,100}}>\s*{_OPENING}")
+_SHORTEST: Final = 10  # two tags: `</a></tool>`
 _LONGEST_NAME: Final = 64
 _LONGEST_REST: Final = 2**15
 """Characters at the end of a text that are searched: its other parameters are there."""
 
 
-def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
-    """Yield each parameter whose text goes on with the markup of its call.
+def leaked_markup(arguments: Mapping[Any, Any]) -> list[str]:
+    """Return the parameters whose text goes on with the markup of their call; each accepted call is asked.
 
     There it is closed by a tag of its own name, which nothing in it has opened:
     github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.
     """
+    found = []
     for key, text in arguments.items():
-        if isinstance(text, str) and "<" in text[-_LONGEST_REST:] and _is_cut_at(key, text):
-            yield key
+        may_hold = type(text) is str and len(text) > _SHORTEST and text.find("<", -_LONGEST_REST) >= 0
+        if may_hold and _is_cut_at(key, text):
+            found.append(key)
+    return found
 
 
 def _is_cut_at(key: object, text: str) -> bool:
