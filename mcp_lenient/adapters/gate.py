@@ -224,10 +224,8 @@ class CompiledTool:
         )
         if declared.normalizers:
             own = ToolContract(own.plan, NormalizingValidator(own.validator, declared.normalizers))
-        form, listed = (
-            _published_form(policy, tool.form),
-            schema if policy.publish_statements else tool.schema,
-        )
+        form = _published_form(policy, tool.form)
+        listed = schema if policy.publish_statements else tool.schema
         published = publish(listed, form) if publishes and form is not None else None
         if published is not None and published.lost is not None:
             warn("form_unavailable", tool.name, published.lost)

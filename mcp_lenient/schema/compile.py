@@ -85,7 +85,7 @@ class ReadableSchema:
 
 
 def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
-    """Make a schema readable; SchemaError if it is no object."""
+    """Make a schema readable; raise SchemaError for one that is not a JSON object."""
     return schema if isinstance(schema, ReadableSchema) else _Translation(schema).result()
 
 

@@ -66,7 +66,7 @@ _MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALL
 _Begun = tuple[list[Found], int]
 """Calls, and where they end."""
 _Read = Callable[[int], _Begun | None]
-"""Reads what begins at a position; None if it is no call."""
+"""Reads what begins at a position; returns None if that is not a call."""
 
 
 class AnswerCalls(NamedTuple):

@@ -265,7 +265,7 @@ main()
 
 
 def test_tail_names_the_reader_of_parquet_files(tmp_path, capsys):
-    """A Parquet file is no text to follow."""
+    """A Parquet file is refused in one line, with the command that reads it."""
     file = tmp_path / "log.parquet"
     file.write_bytes(b"PAR1\x15\x04")
     assert refused(["tail", str(file)], capsys).endswith(

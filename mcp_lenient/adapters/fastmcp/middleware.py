@@ -500,8 +500,7 @@ class LenientMiddleware(Middleware):
             raise error
         error_id = token_hex(8)
         self._gate.record("call_failed", asked, compiled, code="TOOL_FAILED", error_id=error_id, **facts)
-        language = compiled.policy.language
-        told = about_tool("TOOL_FAILED", asked.name, language=language, error_id=error_id)
+        told = about_tool("TOOL_FAILED", asked.name, language=compiled.policy.language, error_id=error_id)
         return as_result(told, has_output_schema=compiled.tool.has_output_schema)
 
     async def _is_replaced(

@@ -175,7 +175,8 @@ def _listed(prompt: Prompt) -> _Known:
 
 def _stated(description: str) -> dict[str, Any]:
     """Return the schema in FastMCP's note to an argument that is not a string; {} if there is none."""
-    note, schema = _NOTE.search(description), dict[str, Any]()
+    note = _NOTE.search(description)
+    schema: dict[str, Any] = {}
     with suppress(ValueError, RecursionError):
         schema = json.JSONDecoder().raw_decode(description, note.end())[0] if note else {}
     return schema

@@ -157,9 +157,10 @@ class UpstreamSource(ServerSource):
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for an unknown tool, which may be one of a server that lists none."""
         failures = {server.name: each.failed for server, each in self.proxy._upstream.items() if each.failed}  # noqa: SLF001
+        if not failures:
+            return super().unknown(name, names, language)
         self.proxy._log_failures(failures)  # noqa: SLF001
-        unavailable = about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
-        return unavailable if failures else super().unknown(name, names, language)
+        return about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
 
 
 class ProxyMiddleware(LenientMiddleware):
