@@ -298,7 +298,7 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     )
 
 
-Key = tuple[str, str | None, bytes]
+Key = tuple[str, str, bytes]
 Contracts = weakref.WeakKeyDictionary[FastMCP, dict[Any, CompiledTool]]
 """The contracts of each server's tools, kept between calls."""
 
@@ -338,22 +338,18 @@ class ServerSource(ToolSource):
 
     def kept(self, name: str) -> CompiledTool | None:
         """Return a tool as it was compiled last; it may have been replaced since."""
-        return self.compiled.get(self._key(name))
-
-    def _key(self, name: str) -> Key:
-        return _key(name, self._message, self._caller)
+        return self.compiled.get(_key(name, self._message, self._caller))
 
     async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
         """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
         kept = self.kept(name)
         if kept is not None and not fresh and not kept.normalizers:
             return own_tool(kept)
-        tool = await self._look_up(name)
+        tool, key = await self._look_up(name), _key(name, self._message, self._caller)
         if tool is None:
-            self.compiled.pop(self._key(name), None)
+            self.compiled.pop(key, None)
             return None
-        target = await find_target(self.server, tool)
-        return replace(target, key=self._key(name), form=self.form)
+        return replace(await find_target(self.server, tool), key=key, form=self.form)
 
     async def _look_up(self, name: str) -> Tool | None:
         """Return a tool as FastMCP's look-up does, which starts a task for each provider at half the cost of a call.
@@ -399,18 +395,13 @@ def kept_tool(
 
 
 def _key(name: str, message: RequestParams, caller: bytes) -> Key:
-    asked = None if message.meta is None else _version_request(message)
-    return name, None if asked is None else repr(asked), caller
-
-
-def _version_request(message: RequestParams) -> Any:
-    own = host.own_meta(message)
-    return own.get("version") if isinstance(own, dict) else None
+    return name, repr(version_asked(message)), caller  # a VersionSpec has no hash
 
 
 def version_asked(message: RequestParams) -> VersionSpec | None:
     """Return the version of the tool, prompt or resource that a request asks for."""
-    asked = _version_request(message)
+    own = None if message.meta is None else host.own_meta(message)
+    asked = own.get("version") if isinstance(own, dict) else None
     if isinstance(asked, str):
         return VersionSpec(eq=asked)
     if isinstance(asked, dict):
