@@ -16,7 +16,7 @@ from mcp_lenient.values.display import in_json
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Text, marked
 from mcp_lenient.values.limits import MOST_FAULTS
-from mcp_lenient.values.patches import entries
+from mcp_lenient.values.patches import REMOVED, entries, value_at
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": marked('write a number in digits, like 12.5 or "12.50"'),
@@ -212,16 +212,10 @@ def _walks(arguments: Mapping[str, Any], loc: Path) -> Iterator[tuple[Path, Any]
         if at == len(loc):
             yield path, here
             continue
-        step = loc[at]
         pending.append((here, at + 1, path))
-        if _holds(here, step):
-            pending.append((here[step], at + 1, (*path, step)))
-
-
-def _holds(here: object, step: str | int) -> bool:
-    if isinstance(here, (dict, Mapping)):
-        return step in here
-    return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
+        below = value_at(here, loc[at : at + 1])
+        if below is not REMOVED:
+            pending.append((below, at + 1, (*path, loc[at])))
 
 
 def ordered(faults: Collection[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:

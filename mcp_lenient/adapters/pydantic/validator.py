@@ -59,7 +59,7 @@ class PydanticValidator:
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults in the order of the arguments, then missing names."""
         try:
-            self.received(arguments)
+            self._validate(dict(arguments))
         except ValidationError as error:
             return faults_of(error, arguments)
         except (ValueError, RecursionError) as error:
