@@ -145,7 +145,9 @@ class EventLog:
         # Runs on every accepted call, so it has to be fast.
         if EVENTS.handlers and (chosen := destination()) is not None:
             return chosen
-        return self._application if _is_configured() else self._own
+        # Not imported here: another thread may be in the middle of that.
+        is_configured = getattr(sys.modules.get("structlog"), "is_configured", None)
+        return self._application if is_configured is not None and is_configured() else self._own
 
     def emit(self, fields: Mapping[str, Any]) -> None:
         """Write one event, as :func:`mcp_lenient.telemetry.events.event_fields` returns it, at its level."""
@@ -196,13 +198,6 @@ class EventLog:
 def _warn(message: str, error: str) -> None:
     with suppress(Exception):  # the standard logger may lead to the same broken sink
         _STANDARD.warning(message, error)
-
-
-def _is_configured() -> bool:
-    """Return whether the application has configured structlog, without importing it."""
-    # Another thread may be in the middle of importing it.
-    configured = getattr(sys.modules.get("structlog"), "is_configured", None)
-    return configured is not None and bool(configured())
 
 
 @dataclass(slots=True)
@@ -341,7 +336,7 @@ class CallTelemetry:
             mode: Mode = "observe" if event == "call_observed" else "repair"
             decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
             self._hook(decision, _secret(plan))
-        for key in leaked_markup(received or {}):
+        for key in leaked_markup(received) if received else ():
             self.log.warn_of_markup(call.name, key)
         if self._metrics.live:
             self._metrics.count(
