@@ -62,6 +62,13 @@ def started():
         yield start
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Wait for a store of files as long as a machine under load needs."""
+    monkeypatch.setattr("mcp_lenient.adapters.repeats._LONGEST_ANSWER", 30.0)
+
+
+@pytest.mark.usefixtures("patient")
 async def test_replicas_share_what_they_refused(tmp_path, started):
     """A call is counted wherever it is sent; another caller's is not, and a call that runs begins anew."""
     one, other = started(*(_Replica(FileTreeStore(data_directory=tmp_path)) for _ in range(2)))
@@ -71,6 +78,7 @@ async def test_replicas_share_what_they_refused(tmp_path, started):
     assert [await each.repeated(WRONG) for each in (one, other)] == [1, 2]
 
 
+@pytest.mark.usefixtures("patient")
 async def test_the_store_has_no_caller_no_tool_and_no_value(tmp_path, started):
     """Only keyed hashes and numbers are stored; with another key nothing is recognized."""
     replicas = [
