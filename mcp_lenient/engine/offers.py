@@ -208,7 +208,7 @@ class Offers:
         if place.secret or not fits_json(value, _MAX_VALUE):
             return False
         return any(value in (way.enum or ()) for way in place.ways) or (
-            self._refused.may_show(place) and not private(place.node, value, self._refused.policy.secret)
+            place.may_show and not private(place.node, value, self._refused.policy.secret)
         )
 
 

@@ -40,24 +40,22 @@ _TOO_MUCH: Final = object()
 class Location(NamedTuple):
     """A place in the arguments, and its value.
 
-    ``shown``: its path as it may be said; ``declared``: every name in it is in the schema's ``properties``; ``secret``: one
-    of them is a secret's; ``naming``: keys in the value that name the secret beside them; ``optional``: it may be left out.
+    ``shown``: its path as it may be said; ``ways``: the branches of the node; ``declared``: every name in the path is in the
+    schema's ``properties``; ``secret``: one of them is a secret's; ``may_show``: the value may be repeated; ``naming``: keys
+    in it that name the secret beside them; ``optional``: it may be left out.
     """
 
     path: Path
     shown: Path
     node: Node | None
+    ways: tuple[Node, ...]
     value: Any
     naming: frozenset[str]
     present: bool = True
     declared: bool = True
     secret: bool = False
+    may_show: bool = False
     optional: bool = False
-
-    @property
-    def ways(self) -> tuple[Node, ...]:
-        """The branches of the node."""
-        return () if self.node is None else self.node.ways
 
 
 @dataclass
@@ -76,46 +74,47 @@ class Refused:
 
     def __post_init__(self) -> None:
         self.words = language(self.policy.language)
-        naming = keys_naming_secret(self.arguments, self.policy.secret)
-        self._places: dict[Path, Location] = {(): Location((), (), self.top, self.arguments, naming)}
+        naming, may_show = keys_naming_secret(self.arguments, self.policy.secret), self.policy.echo_values
+        top = Location((), (), self.top, self.top.ways, self.arguments, naming, may_show=may_show)
+        self._places: dict[Path, Location] = {(): top}
 
     def look(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
-        found = self._places.get(path)
-        if found is None:
-            found = self._places[path] = self._below(self.look(path[:-1]), path[-1])
-        return found
-
-    def _below(self, above: Location, key: str | int) -> Location:
-        secrets, ways = self.policy.secret, self.meant(above)
+        if path in self._places:
+            return self._places[path]
+        above, key, secrets = self.look(path[:-1]), path[-1], self.policy.secret
+        ways = self.meant(above)
         node, value = _of_all(ways, key), value_at(above.value, (key,))
-        declared = isinstance(key, int) or any(key in way.properties for way in ways)
+        is_own = isinstance(key, int) or any(key in way.properties for way in ways)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
-        hidden = not declared and (above.secret or not is_name(str(key)))
+        hidden = not is_own and (above.secret or not is_name(str(key)))
         is_of_name = secret_name(key, secrets) or not above.naming <= {key}
         secret = hidden or above.secret or is_of_name or marked_secret(node) or has_credential(value)
-        present, declared = value is not REMOVED, declared and above.declared
-        value = value if present else None
-        optional = declared and isinstance(key, str) and not any(key in way.required for way in above.ways)
-        said = HIDDEN if hidden else shown(key) if isinstance(key, str) else key
-        naming = keys_naming_secret(value, secrets)
-        return Location(
-            (*above.path, key), (*above.shown, said), node, value, naming, present, declared, secret, optional
+        declared = is_own and above.declared
+        self._places[path] = Location(
+            path,
+            (*above.shown, HIDDEN if hidden else shown(key) if isinstance(key, str) else key),
+            node,
+            node.ways if node else (),
+            None if value is REMOVED else value,
+            keys_naming_secret(value, secrets),
+            present=value is not REMOVED,
+            declared=declared,
+            secret=secret,
+            may_show=declared and not secret and self.policy.echo_values,
+            optional=declared and isinstance(key, str) and not any(key in way.required for way in above.ways),
         )
+        return self._places[path]
 
     def meant(self, place: Location) -> tuple[Node, ...]:
         """Return the branches that the value most likely targets; all where there is no value, or none fits."""
-        if place.node is None or not place.node.is_union or not place.present:
+        if place.node is None or len(place.ways) < 2 or not place.present:
             return place.ways
         return place.node.meant(place.value, exact_integers=self.exact) or place.ways
 
-    def may_show(self, place: Location) -> bool:
-        """Return whether the value at a location may be repeated."""
-        return self.policy.echo_values and place.declared and not place.secret
-
     def may_echo(self, place: Location) -> bool:
         """Return whether a value is a short scalar that may be repeated, and no text in place of a list or object."""
-        if not place.present or not short_scalar(place.value) or not self.may_show(place):
+        if not place.present or not place.may_show or not short_scalar(place.value):
             return False
         if not isinstance(place.value, str):
             return True
@@ -125,12 +124,23 @@ class Refused:
 
     @cached_property
     def private_texts(self) -> frozenset[str | None]:
-        """The texts of the call that are secret somewhere, and so in any place; None among them if there are too many."""
-        return frozenset(_private_texts(self.top, self.arguments, self.policy.secret)) - {""}
+        """Long strings, and texts under secret or undeclared names, to repeat nowhere; None among them if there are too many."""
+        texts: set[str | None] = set()
+        for value, key, *hidden in _parts(self.top, self.arguments, self.policy.secret):
+            texts.add(key or "")
+            if value is _TOO_MUCH:
+                texts.add(None)
+            elif isinstance(value, str) and (any(hidden) or len(value) > MAX_SCALAR):
+                texts.add(value)
+            elif isinstance(value, (int, float)) and not isinstance(value, bool) and any(hidden):
+                # Python refuses to write an integer of thousands of digits; no sentence contains one.
+                is_long = isinstance(value, int) and value.bit_length() > _MAX_BITS
+                texts.add("" if is_long else repr(value))
+        return frozenset(texts - {""})
 
     def safe_sentence(self, places: Sequence[Location], detail: str | None, limit: int) -> str:
         """Return the author's sentence in one line; empty if it may be about a secret, or repeat one from the call."""
-        if not detail or not all(map(self.may_show, places)):
+        if not detail or not all(place.may_show for place in places):
             return ""
         inside = (_parts(place.node, place.value, self.policy.secret) for place in places if place.path)
         if any(part.secret for parts in inside for part in parts):
@@ -190,19 +200,6 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
             waiting.append((child, _Within(entry, hidden, is_secret, part.open or is_open)))
     if len(waiting) > _LOOKED_AT:
         yield _Within(_TOO_MUCH, None, secret=True)
-
-
-def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Iterator[str | None]:
-    """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
-    for value, key, *hidden in _parts(top, arguments, secrets):
-        yield key or ""
-        if value is _TOO_MUCH:
-            yield None
-        elif isinstance(value, str) and (any(hidden) or len(value) > MAX_SCALAR):
-            yield value
-        elif isinstance(value, (int, float)) and not isinstance(value, bool) and any(hidden):
-            # Python refuses to write an integer of thousands of digits; no sentence contains one.
-            yield "" if isinstance(value, int) and value.bit_length() > _MAX_BITS else repr(value)
 
 
 def _repeats(detail: str, text: str) -> bool:

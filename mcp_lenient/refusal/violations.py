@@ -249,7 +249,7 @@ class FaultGroup:
     def _ambiguous(self, named: str) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""
         words, (node, secrets) = self.words, (self.first.node, self.refused.policy.secret)
-        may_show = self.refused.may_show(self.first)
+        may_show = self.first.may_show
         readings = [
             in_json(each)
             if may_show and fits_json(each, _MAX_READING) and not private(node, each, secrets)
