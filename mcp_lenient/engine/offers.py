@@ -11,7 +11,7 @@ from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import Refused, private
-from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped, violations
+from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
 from mcp_lenient.rules.likely import LIKELY_RULES
 from mcp_lenient.rules.rules import ABSENT, Place
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
@@ -38,10 +38,10 @@ def violations_of(
     """Return the violations of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
     refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
-    groups, rest = grouped(refused, explained(refused, outcome.faults))
+    groups = grouped(refused, explained(refused, outcome.faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
     offers = Offers(refused, sent, outcome.faults, validator, reader).of(groups)
-    return violations(groups, offers, refused.words, rest=rest)
+    return tuple([group.violation(offered) for group, offered in zip(groups, offers, strict=True)])
 
 
 class Offers:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, Literal, NamedTuple
 
-from mcp_lenient.refusal.sentences import and_more
+from mcp_lenient.refusal.sentences import MORE_FAULTS, and_more
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, escaped_pointer, in_json, shown, shown_key, shown_name
@@ -158,8 +158,8 @@ def _message(name: str, violations: Sequence[Violation], words: Language, subjec
     while sum(map(len, lines)) > _MAX_MESSAGE - 400:
         lines.pop()
     rest = len(said) - len(lines)
-    more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
-    return "\n".join((opening, *lines, *([more] if rest else []), closing))
+    more = [words.plural(*MORE_FAULTS, rest)] if rest else []
+    return "\n".join((opening, *lines, *more, closing))
 
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:

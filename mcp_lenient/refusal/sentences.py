@@ -63,7 +63,8 @@ _LIMITS: Final = {
 }
 """What keywords require, to follow "must"."""
 _LEAST_OR_MOST: Final = {"min": marked("have at least {size}"), "max": marked("have at most {size}")}
-_SIZES: Final = {
+MORE_FAULTS: Final = marked_plural("{count} more fault was found.", "{count} more faults were found.")
+SIZES: Final = {
     "Length": marked_plural("{count} character", "{count} characters"),
     "Items": marked_plural("{count} item", "{count} items"),
     "Properties": marked_plural("{count} property", "{count} properties"),
@@ -171,21 +172,13 @@ def limit(fault: Fault, words: Language) -> str:
         told, sample = cut(str(bound), _MAX_FORMAT), _SAMPLES.get(str(bound))
         thing = words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told
         return words("have the format {thing}", thing=thing)
-    if keyword[3:] in _SIZES:
-        return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*_SIZES[keyword[3:]], int(bound)))
+    if keyword[3:] in SIZES:
+        return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*SIZES[keyword[3:]], int(bound)))
     if isinstance(bound, str):  # a pattern, whose backslashes JSON would double
         text = f'"{shown(bound, _MAX_BOUND)}"'
     else:
         text = cut(in_json(bound), _MAX_BOUND) if isinstance(bound, (int, float)) else ""
     return words(_LIMITS[keyword], bound=text) if keyword in _LIMITS else ""
-
-
-def with_size(received: str, value: Any, faults: Iterable[Fault], words: Language) -> str:
-    """Return how a value is described, with its size if that is limited."""
-    forms = next((_SIZES[fault.keyword[3:]] for fault in faults if fault.keyword[3:] in _SIZES), None)
-    if forms is None or not isinstance(value, (str, list, Mapping)):
-        return received
-    return words("{received} of {size}", received=received, size=words.plural(*forms, len(value)))
 
 
 def quoted(name: object) -> str:

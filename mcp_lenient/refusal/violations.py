@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
@@ -14,8 +14,8 @@ from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
-from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
-from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, marked, marked_plural
+from mcp_lenient.values.json_values import break_of, json_type, pointer
+from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
 from mcp_lenient.values.patches import Patch, entries, path_at
@@ -65,47 +65,45 @@ class Offered(NamedTuple):
     likely: tuple[Patch, ...] = ()
 
 
-def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
-    """Return the first groups of faults that are alike, and the number of other groups."""
+def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
+    """Return the first groups of faults that are alike; the last one has the number of ``others``."""
     by_place: dict[tuple[Path, bool], dict[str, Fault]] = {}
     for fault in faults:
         by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
-    alike: dict[Any, list[tuple[Path, Iterable[Fault]]]] = {}
+    alike: dict[Any, tuple[Iterable[Fault], list[Path]]] = {}
     for (path, is_key), found in by_place.items():
+        if "" in found:
+            found[""] = found.pop("")  # what the author says comes last
         said = frozenset([(each.keyword, each.node, each.detail, each.reason) for each in found.values()])
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
-        alike.setdefault((pattern, is_key, said), []).append((path, found.values()))
-    kept = list(alike.values())[:MAX_VIOLATIONS]
-    return [FaultGroup(refused, each) for each in kept], len(alike) - len(kept)
-
-
-def violations(
-    groups: Sequence[FaultGroup], offers: Sequence[Offered], words: Language, *, rest: int = 0
-) -> tuple[Violation, ...]:
-    """Return the violation of each group of faults, with its patches; ``rest`` is the number of other groups."""
-    told: list[Violation] = []
+        alike.setdefault((pattern, is_key, said), (found.values(), []))[1].append(path)
+    groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
     begun: set[tuple[str, Path]] = set()
-    for group, offered in zip(groups, offers, strict=True):
+    for group in groups:
         above = (group.code, group.first.path[:-1])
-        told.append(group.violation(offered, at_length=above not in begun))
+        group.at_length = above not in begun
         begun.add(above)
-    if rest:
-        more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
-        told[-1] = replace(told[-1], message=words.sentences(told[-1].message, more))
-    return tuple(told)
+    if len(alike) > MAX_VIOLATIONS:
+        groups[-1].others = len(alike) - MAX_VIOLATIONS
+    return groups
 
 
 class FaultGroup:
     """Faults of one kind, at places that differ in list indices only, and what their caller is told.
 
-    ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says.
+    ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
+    an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
+    would repeat it; ``others`` is the number of groups that are not told.
     """
 
-    def __init__(self, refused: Refused, alike: Sequence[tuple[Path, Iterable[Fault]]]) -> None:
-        self.refused, self.words, self.total = refused, refused.words, len(alike)
-        self.faults = sorted(alike[0][1], key=lambda fault: not fault.keyword)
-        self.places = [refused.look(path) for path, _ in alike[:_MAX_SAMPLES]]
+    at_length = True
+    others = 0
+
+    def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
+        self.refused, self.words, self.total = refused, refused.words, len(paths)
+        self.faults, self.places = [*faults], [refused.look(path) for path in paths[:_MAX_SAMPLES]]
         self.first, self.own, self.keyword = self.places[0], self.faults[-1], self.faults[0].keyword
+        self.rivals: Sequence[Any] = self.faults[0].bound if self.keyword == "ambiguous" else ()
         # Of a key of a map, the fault's bound is what the schema of keys refuses.
         self.is_of_key = self.keyword == "propertyNames"
         self.code = _CODES.get(self.keyword or self.faults[0].kind, "value")
@@ -119,27 +117,25 @@ class FaultGroup:
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
 
-    @property
-    def rivals(self) -> Sequence[Any]:
-        """The values that an ambiguous one can be read as."""
-        return self.faults[0].bound if self.keyword == "ambiguous" else ()
-
-    def violation(self, offered: Offered, *, at_length: bool) -> Violation:
-        """Return what is told; ``at_length`` for the first of several at one place, as the others would repeat it."""
-        first = self.first
+    def violation(self, offered: Offered) -> Violation:
+        """Return what is told, with the patches that were found."""
+        first, here = self.first, pointer(self.first.path)
         is_of_value = self.code not in ("missing", "unknown", "size") and not self.is_of_key
         is_one_value = is_of_value and self.total == 1 and self.code != "ambiguous"
-        types = dict.fromkeys([json_type(each.value) for each in self.places if each.present])
-        self.offered, self.at_length, self.received_types = offered, at_length, types
-        self.echoes = is_one_value and self.refused.may_echo(first)
-        self.near, self.broken = self._likely_meant(), self._break_in_text()
+        is_text = is_one_value and self.code == "type" and isinstance(first.value, str)
         is_known = self.code == "unknown" or self.refused.look(first.path[:1]).declared
+        operations = (each for patch in offered.likely for each in patch)
+        self.changes = [each for each in operations if here in (each["path"], each.get("from"))]
+        self.fixes, self.near = offered.fixes, self._likely_meant()
+        self.types = dict.fromkeys([json_type(each.value) for each in self.places if each.present])
+        self.broken = break_of(first.value) if is_text and self.kinds & _CONTAINERS else None
+        self.echoes = is_one_value and self.refused.may_echo(first)
         return Violation(
             shown(pointer(first.shown), _MAX_POINTER),
             shown(first.shown[0]) if first.path and is_known else None,
             self.code,
-            cut(self._message(), _MAX_MESSAGE),
-            received_type=next(iter(types)) if is_of_value and len(types) == 1 else None,
+            self._message(),
+            received_type=next(iter(self.types)) if is_of_value and len(self.types) == 1 else None,
             expected_types=self.own.expected_types or self.node.once(say.type_words),
             received_value=first.value if self.echoes else None,
             has_received_value=self.echoes,
@@ -153,39 +149,30 @@ class FaultGroup:
         """Return the allowed values, or the declared names beside it, that are likely meant."""
         if self.keyword == "enum":
             allowed = self.node.once(say.allowed_values) if self.total == 1 else ()
-            new = [each["value"] for each in self._operations("path") if "value" in each]
-            written = {in_json(value): value for value in new}
+            written = {in_json(each["value"]): each["value"] for each in self.changes if "value" in each}
             return [value for value in written.values() if value in allowed][:_MAX_NEAR]
         if self.code != "unknown":
             return ()
         beside = [path for path in self._ends("from", "path") if path[:-1] == self.first.path[:-1]]
         return list(dict.fromkeys(path[-1] for path in beside))[:_MAX_NEAR]
 
-    def _break_in_text(self) -> Break | None:
-        """Return where the JSON text of a container breaks."""
-        is_text = self.total == 1 and self.code == "type" and isinstance(self.first.value, str)
-        return break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
-
-    def _operations(self, end: str) -> list[Mapping[str, Any]]:
-        """Return the operations of likely patches that have this place at one of their ends."""
-        here = pointer(self.first.path)
-        return [each for patch in self.offered.likely for each in patch if each.get(end) == here]
-
     def _ends(self, here: str, there: str) -> list[Path]:
         """Return the other ends of the likely moves to or from this place."""
-        moves = [each for each in self._operations(here) if each["op"] == "move"]
-        return [path_at(self.refused.arguments, each[there]) for each in moves]
+        own, moves = pointer(self.first.path), [each for each in self.changes if each["op"] == "move"]
+        return [path_at(self.refused.arguments, each[there]) for each in moves if each[here] == own]
 
     def _message(self) -> str:
-        words = self.words
-        places = [self._where(each.path) for each in self.places[:_PLACES_TOLD]]
-        named = say.and_more(places, max(self.total - _PLACES_TOLD, 0), words)
-        if self.code == "size":
-            return words("{place} is too large or too deeply nested. Send less at once.", place=named)
+        words, told = self.words, self.places[:_PLACES_TOLD]
+        named = say.and_more([self._where(each.path) for each in told], self.total - len(told), words)
         others = {"missing": self._missing, "unknown": self._unknown, "ambiguous": self._ambiguous}
         if self.code in others:
-            return others[self.code](named)
-        return words.sentences(self._refusal(named), self._hint())
+            said = others[self.code](named)
+        elif self.code == "size":
+            said = words("{place} is too large or too deeply nested. Send less at once.", place=named)
+        else:
+            said = words.sentences(self._refusal(named), self._hint())
+        rest = words.plural(*say.MORE_FAULTS, self.others) if self.others else ""
+        return words.sentences(cut(said, _MAX_MESSAGE), rest)
 
     def _where(self, path: Path) -> str:
         told = place(self.refused.look(path).shown, quoted=True)
@@ -242,9 +229,12 @@ class FaultGroup:
         if is_told:
             told = words(_RECEIVED[json_type(value)], value=in_json(value))
         else:
-            told = words.either([words(ONE_OF_A_TYPE[each]) for each in self.received_types])
-        sized = say.with_size(told, value, self.faults, words) if self.total == 1 else told
-        return sized if is_told or sized != told or self.keyword in ("type", "enum", "") else ""
+            told = words.either([words(ONE_OF_A_TYPE[each]) for each in self.types])
+        sizes = [say.SIZES[each.keyword[3:]] for each in self.faults if each.keyword[3:] in say.SIZES]
+        if sizes and self.total == 1 and isinstance(value, (str, list, Mapping)):
+            size = words.plural(*sizes[0], len(value))
+            return words("{received} of {size}", received=told, size=size)
+        return told if is_told or self.keyword in ("type", "enum", "") else ""
 
     def _ambiguous(self, named: str) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""
@@ -279,7 +269,7 @@ class FaultGroup:
 
     def _sample(self) -> str | None:
         """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
-        for operation in [each for patch in self.offered.fixes[:1] for each in patch if len(patch) == 1]:
+        for operation in [each for patch in self.fixes[:1] for each in patch if len(patch) == 1]:
             # `1,234` may be one number.
             items = operation["value"] if operation["op"] == "replace" else None
             if isinstance(items, list) and all(isinstance(each, str) for each in items):
@@ -317,7 +307,7 @@ class FaultGroup:
         """Return whether a value that means "no value" may be left out, which no message to a destructive tool advises."""
         first, words = self.first, self.words
         if first.optional:
-            is_offered = any(each["op"] == "remove" for each in self._operations("path"))
+            is_offered = any(each["op"] == "remove" for each in self.changes)
             return words("Leave it out if you have no value.") if is_offered else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named
