@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
@@ -35,17 +35,25 @@ Change = Mapping[Path, Any]
 def violations_of(
     plan: Plan, sent: Mapping[str, Any], outcome: Outcome, validator: Validator, *, as_texts: bool = False
 ) -> tuple[Violation, ...]:
-    """Return the violations of a refused call: its faults by kind, each with likely corrections."""
-    exact_integers, arguments = validator.exact_integers, outcome.arguments
-    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
-    groups = grouped(refused, explained(refused, outcome.faults))
+    """Return the violations of a refused call: its faults by kind, each with likely corrections.
+
+    ``sent`` are the arguments with the source spelling of numbers. For a destructive tool nothing is corrected.
+    """
+    exact_integers, faults = validator.exact_integers, outcome.faults
+    refused = Refused(plan.top, outcome.arguments, plan.policy, exact_integers, plan.destructive, as_texts)
+    groups = grouped(refused, explained(refused, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    offers = Offers(refused, sent, outcome.faults, validator, reader).of(groups)
-    return tuple([group.violation(offered) for group, offered in zip(groups, offers, strict=True)])
+    offers = Offers(refused, sent, faults, validator, reader)
+    is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
+    # With so many violations a second fix for each is not worth its size and time.
+    most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
+    found = [offers.of(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
+    found += [Offered()] * (len(groups) - len(found))
+    return tuple([group.violation(offered) for group, offered in zip(groups, found, strict=True)])
 
 
 class Offers:
-    """The search for corrections of one refused call; ``sent`` are the arguments with the source spelling of numbers."""
+    """The search for corrections of one refused call."""
 
     def __init__(
         self, refused: Refused, sent: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
@@ -56,16 +64,8 @@ class Offers:
         self._objects: dict[Path, Sequence[Any]] = {}
         self._left = _MAX_VALIDATED
 
-    def of(self, groups: Sequence[FaultGroup]) -> list[Offered]:
-        """Return the patches for each group of faults, likeliest first; none for a destructive tool."""
-        if self._refused.destructive or any(fault.kind == "size" for fault in self._faults):
-            return [Offered()] * len(groups)
-        # With so many violations a second fix for each is not worth its size and time.
-        most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-        found = [self._of_group(each, most) for each in groups[:_MAX_GROUPS]]
-        return [*found, *[Offered()] * (len(groups) - len(found))]
-
-    def _of_group(self, group: FaultGroup, most: int) -> Offered:
+    def of(self, group: FaultGroup, most: int) -> Offered:
+        """Return the patches for a group of faults, likeliest first."""
         found: list[Patch] = []
         likely: list[Patch] = []
         is_whole = group.total == len(group.places)
@@ -86,19 +86,19 @@ class Offers:
     # What may be changed
 
     def _changes(self, group: FaultGroup) -> Iterator[Change]:
-        path = group.places[0].path
+        (path, *_) = paths = [place.path for place in group.places]
         if group.rivals:
             yield from ({path: value} for value in group.rivals)
         elif group.code in ("missing", "unknown"):
-            paths = [place.path for place in group.places]
             for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
                 ideas = [self._of_name(each, length, is_missing=group.code == "missing") for each in paths]
-                yield from _at_all([each[:length] for each in paths], ideas)
+                for values in zip(*ideas, strict=False):
+                    yield dict(zip([each[:length] for each in paths], values, strict=True))
         else:
-            above = (path[:length] for length in range(1, len(path)))
-            yield from ({each: new} for each in above for new in self._read(each, only="out_of_list"))
-            paths = [place.path for place in group.places]
-            yield from _at_all(paths, map(self._read, paths))
+            for above in (path[:length] for length in range(1, len(path))):
+                yield from ({above: new} for new in self._read(above, only="out_of_list"))
+            for values in zip(*map(self._read, paths), strict=False):
+                yield dict(zip(paths, values, strict=True))
 
     def _read(self, path: Path, *, only: str = "") -> Iterator[Any]:
         """Yield the values that the uncertain rules make of a value."""
@@ -210,12 +210,6 @@ class Offers:
         return any(value in (way.enum or ()) for way in place.ways) or (
             place.may_show and not private(place.node, value, self._refused.policy.secret)
         )
-
-
-def _at_all(paths: Sequence[Path], ideas: Iterable[Iterator[Any]]) -> Iterator[Change]:
-    """Yield the first idea for each place, then the second."""
-    some = [islice(each, _MAX_TRIED) for each in ideas]
-    return (dict(zip(paths, each, strict=True)) for each in zip(*some, strict=False))
 
 
 def _related(one: Path, other: Path) -> bool:

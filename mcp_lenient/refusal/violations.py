@@ -76,7 +76,8 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
             found[""] = found.pop("")  # what the author says comes last
         said = frozenset([(each.keyword, each.node, each.detail, each.reason) for each in found.values()])
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
-        alike.setdefault((pattern, is_key, said), (found.values(), []))[1].append(path)
+        _, paths = alike.setdefault((pattern, is_key, said), (found.values(), []))
+        paths.append(path)
     groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
     begun: set[tuple[str, Path]] = set()
     for group in groups:
