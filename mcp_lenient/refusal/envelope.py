@@ -41,7 +41,8 @@ _MOST_NOTED: Final = 3
 _BYTES_OF_VIOLATIONS: Final = 7_000
 _BYTES_OF_LIST: Final = 1_500
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
-_COMPACT_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+as_text: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Write a whole envelope as JSON, for an error without ``_meta``."""
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CODES: Final = {"type": "INVALID_{}_TYPE", "missing": "MISSING_{}", "ambiguous": "AMBIGUOUS_{}"}
@@ -84,17 +85,17 @@ def envelope(
     """
     name, words = shown_name(tool_name), texts(language)
     told = [_violation(violation, words) for violation in violations]
-    kept, records = _within(told, _BYTES_OF_VIOLATIONS), _within(_records(repairs), _BYTES_OF_LIST)
+    kept = _within(told, _BYTES_OF_VIOLATIONS)
     alone = told[0] if len(told) == 1 else {}
     on_top = {key: alone[key] for key in _ON_TOP if key in alone}
     details: dict[str, Any] = {subject: name, **on_top, "violations": kept}
-    details |= _omitted("violations", told, kept)
-    details |= {"parameters": {**top.once(_parameters)}, "repairs": records}
-    details |= _omitted("repairs", repairs, records)
+    if len(kept) < len(told):
+        details["violations_omitted"] = len(told) - len(kept)
+    details |= {"parameters": {**top.once(_parameters)}, **repairs_told(repairs, _BYTES_OF_LIST)}
     if again is None:
         message = _message(name, violations, words, subject)
     else:
-        details |= {"repeated": again.times}
+        details["repeated"] = again.times
         message = _message_again(name, violations, words, again)
     return error_envelope(error_code(violations), message, details)
 
@@ -135,11 +136,6 @@ def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[
     except UnicodeEncodeError:  # a lone surrogate
         return {**encodable(told)}
     return told
-
-
-def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[str, int]:
-    rest = len(everything) - len(kept)
-    return {f"{name}_omitted": rest} if rest else {}
 
 
 def _within(entries: Sequence[Any], limit: int) -> list[Any]:
@@ -212,20 +208,17 @@ def error_code(violations: Sequence[Violation]) -> str:
     if len(violations) != 1:
         return "INVALID_ARGUMENTS"
     (violation,) = violations
+    words = _NO_WORD.sub("_", _CAMEL.sub("_", violation.parameter or ""))
+    parameter = words.strip("_").upper()[:_MAX_PARAMETER] or "PARAMETER"
     if violation.error_code is not None:
-        return violation.error_code.replace("{PARAMETER}", _upper_snake(violation.parameter or ""))
+        return violation.error_code.replace("{PARAMETER}", parameter)
     is_inside = violation.pointer.count("/") > 1
     if violation.code == "unknown" and not is_inside:
         return "UNKNOWN_PARAMETER"
     if violation.parameter is None:
         return "INVALID_ARGUMENTS"
     code = (_CODES_INSIDE if is_inside else _CODES).get(violation.code, "INVALID_{}_VALUE")
-    return code.format(_upper_snake(violation.parameter))
-
-
-def _upper_snake(name: str) -> str:
-    words = _NO_WORD.sub("_", _CAMEL.sub("_", name))
-    return words.strip("_").upper()[:_MAX_PARAMETER] or "PARAMETER"
+    return code.format(parameter)
 
 
 # --- other refusals ---------------------------------------------------------------------------------------
@@ -303,11 +296,6 @@ def about_tool(code: str, name: str, *, language: str = ENGLISH, **details: Any)
 # --- the text of an envelope ------------------------------------------------------------------------------
 
 
-def as_text(told: Mapping[str, Any]) -> str:
-    """Write a whole envelope as JSON, for an error without ``_meta``."""
-    return _COMPACT_ENCODER.encode(told)
-
-
 def written(told: Mapping[str, Any]) -> str:
     """Write an envelope as JSON that says nothing twice."""
     details = told["details"]
@@ -326,19 +314,16 @@ def _said_once(details: Mapping[str, Any], message: str) -> dict[str, Any]:
         del kept["tool"]
     if not kept["repairs"]:
         del kept["repairs"]
-    if _says_value(kept, message):
-        del kept["received_value"]
     names = (*kept["parameters"]["required"], *kept["parameters"]["optional"])
     is_about_names = any(each["code"] in ("missing", "unknown") for each in kept["violations"])
     if not is_about_names or all(f"'{each}'" in message for each in names):
         del kept["parameters"]
     offered: list[Any] = []
     kept["violations"] = [_slim(each, message, details, offered) for each in kept["violations"]]
+    for told in (kept, *kept["violations"]):
+        if "received_value" in told and _ENCODER.encode(told["received_value"]) in message:
+            del told["received_value"]
     return kept
-
-
-def _says_value(told: Mapping[str, Any], message: str) -> bool:
-    return "received_value" in told and _ENCODER.encode(told["received_value"]) in message
 
 
 def _slim(
@@ -346,8 +331,6 @@ def _slim(
 ) -> dict[str, Any]:
     """Return a violation without what the message, the details, its pointer or ``offered`` fixes already say."""
     said = {name for name in violation if name in details}
-    if _says_value(violation, message):
-        said.add("received_value")
     # The violation of the name that was sent says that it is this missing one.
     if violation["message"] in message or (violation["code"] == "missing" and "fixes" in violation):
         said.add("message")
@@ -362,8 +345,9 @@ def _slim(
 # --- repairs ----------------------------------------------------------------------------------------------
 
 
-def _records(repairs: Sequence[Repair]) -> list[dict[str, str]]:
-    return [
+def repairs_told(repairs: Sequence[Repair], limit: int | None = None) -> dict[str, Any]:
+    """Return the record of repairs in a result's ``_meta``: the first 50, or those within ``limit`` bytes."""
+    records = [
         {
             "rule": shown(repair.rule, _MAX_POINTER),
             "pointer": shown(escaped_pointer(repair.pointer), _MAX_POINTER),
@@ -372,12 +356,9 @@ def _records(repairs: Sequence[Repair]) -> list[dict[str, str]]:
         }
         for repair in repairs[:_MAX_REPAIRS]
     ]
-
-
-def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
-    """Return the record of repairs in a result's ``_meta``."""
-    records = _records(repairs)
-    return {"repairs": records, **_omitted("repairs", repairs, records)}
+    kept = records if limit is None else _within(records, limit)
+    rest = len(repairs) - len(kept)
+    return {"repairs": kept, "repairs_omitted": rest} if rest else {"repairs": kept}
 
 
 def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
