@@ -138,9 +138,9 @@ class Refused:
                 texts.add("" if is_long else repr(value))
         return frozenset(texts - {""})
 
-    def safe_sentence(self, places: Sequence[Location], detail: str | None, limit: int) -> str:
+    def safe_sentence(self, places: Sequence[Location], detail: str, limit: int) -> str:
         """Return the author's sentence in one line; empty if it may be about a secret, or repeat one from the call."""
-        if not detail or not all(place.may_show for place in places):
+        if not all(place.may_show for place in places):
             return ""
         inside = (_parts(place.node, place.value, self.policy.secret) for place in places if place.path)
         if any(part.secret for parts in inside for part in parts):

@@ -113,9 +113,9 @@ def names_items(node: Node) -> bool:
     return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.ways))
 
 
-def expected(node: Node | None, words: Language) -> str:
+def expected(node: Node, words: Language) -> str:
     """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted."""
-    free = [way for way in (node.ways if node else ()) if way.enum is None]
+    free = [way for way in node.ways if way.enum is None]
     phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
     null = phrases.pop(_NULL, "")
     values = [each for each in allowed_values(node, partly=True) if each is not None or not null]
@@ -138,12 +138,11 @@ def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
     return words(ONE_OF_A_TYPE[name])
 
 
-def allowed_values(node: Node | None, *, partly: bool = False) -> tuple[Any, ...]:
-    """Return the allowed values, short scalars only; empty unless every branch but null lists some."""
-    ways = () if node is None else node.ways
-    if not partly and any(way.enum is None and likely_types(way) != ("null",) for way in ways):
+def allowed_values(node: Node, *, partly: bool = False) -> tuple[Any, ...]:
+    """Return the allowed values, short scalars only; empty unless ``partly`` or if every branch but null lists some."""
+    if not partly and any(way.enum is None for way in _without_null(node)):
         return ()
-    values = [value for way in ways for value in way.enum or () if short_scalar(value)]
+    values = [value for way in node.ways for value in way.enum or () if short_scalar(value)]
     return tuple({(type(value), value): value for value in values}.values())
 
 
@@ -186,17 +185,16 @@ def quoted(name: object) -> str:
     return f"'{shown(name)}'"
 
 
-def description(node: Node | None) -> str:
+def description(node: Node) -> str:
     """Return the first sentence of the author's description."""
-    nodes = () if node is None else (node, *node.ways)
-    said = (first_sentence(text, _MAX_DESCRIPTION) for each in nodes for text in each.says("description"))
-    return next(filter(None, said), "")
+    texts = [text for each in (node, *node.ways) for text in each.says("description")]
+    return next(filter(None, (first_sentence(text, _MAX_DESCRIPTION) for text in texts)), "")
 
 
 # --- the properties of an object, and examples --------------------------------------------------------------
 
 
-def shape(node: Node | None, words: Language) -> str:
+def shape(node: Node, words: Language) -> str:
     """Return a sentence about the properties of the expected object, or of the items of the expected list, or ""."""
     owners, is_list = _owners(node)
     names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
@@ -205,12 +203,12 @@ def shape(node: Node | None, words: Language) -> str:
     return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
 
 
-def choice(node: Node | None, words: Language) -> str:
+def choice(node: Node, words: Language) -> str:
     """Return :func:`shape` where one of several objects is expected, of which an example would show only one."""
     return shape(node, words) if len(_owners(node)[0]) > 1 else ""
 
 
-def _owners(node: Node | None) -> tuple[list[Node], bool]:
+def _owners(node: Node) -> tuple[list[Node], bool]:
     """Return what may have the properties, and whether it is the items of a list."""
     ways = _without_null(node)
     is_list = len(ways) == 1 and ways[0].is_only("array")
@@ -229,8 +227,8 @@ def _either(ways: Sequence[Node], words: Language) -> str:
     return words("either {ways}", ways=words.either(said))
 
 
-def _without_null(node: Node | None) -> list[Node]:
-    return [way for way in (node.ways if node else ()) if likely_types(way) != ("null",)]
+def _without_null(node: Node) -> list[Node]:
+    return [way for way in node.ways if likely_types(way) != ("null",)]
 
 
 def _properties(way: Node, words: Language) -> str:
@@ -239,7 +237,8 @@ def _properties(way: Node, words: Language) -> str:
 
 
 def _property(way: Node, name: str, words: Language) -> str:
-    kind = expected(way.child(name), words)
+    child = way.child(name)
+    kind = expected(child, words) if child else ""
     if kind and name not in way.required:
         kind = words("{kind}, optional", kind=kind)
     return f"'{name}' ({kind})" if kind else f"'{name}'"

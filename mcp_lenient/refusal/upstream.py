@@ -40,11 +40,10 @@ def refusal_in_text(text: str, tool: str) -> str | None:
     """
     coded = _CODE.match(text)
     rest = text[coded.end() :] if coded else text
-    if coded is not None:
-        return None if _NO_ARGUMENTS.match(rest) else _one_line(rest)
-    pydantic = re.compile(_PYDANTIC.format(tool=re.escape(tool)))
-    return _one_line(rest) if any(form.match(rest) for form in (*_FORMS, pydantic)) else None
-
-
-def _one_line(text: str) -> str:
-    return sentence(_MORE.sub("", text.removeprefix("Input validation error: ")), LONGEST)
+    if coded:
+        refuses = not _NO_ARGUMENTS.match(rest)
+    else:
+        pydantic = re.compile(_PYDANTIC.format(tool=re.escape(tool)))
+        refuses = any(form.match(rest) for form in (*_FORMS, pydantic))
+    own = _MORE.sub("", rest.removeprefix("Input validation error: "))
+    return sentence(own, LONGEST) if refuses else None

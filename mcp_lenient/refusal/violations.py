@@ -215,11 +215,12 @@ class FaultGroup:
 
     def _reason(self) -> str:
         """Return the author's sentence, or the validator's in our words, unless the type says it."""
-        above = self.is_of_key
-        places = [self.refused.look(each.path[:-1]) for each in self.places] if above else self.places
-        detail = self.refused.safe_sentence(places, self.own.detail, _MAX_DETAIL)
+        own, places = self.own, self.places
+        if self.is_of_key:
+            places = [self.refused.look(each.path[:-1]) for each in places]
+        detail = self.refused.safe_sentence(places, own.detail, _MAX_DETAIL) if own.detail else ""
         is_of_type = self.code == "type" and self.first.node is not None
-        return detail or ("" if is_of_type else self.words.of(self.own.reason or ""))
+        return detail or ("" if is_of_type else self.words.of(own.reason or ""))
 
     def _received(self) -> str:
         """Return the value or type, with its size if that is limited; empty if its type alone is right."""
