@@ -10,7 +10,7 @@ from typing import Any, Final
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
-from mcp_lenient.refusal.locations import Refused, private
+from mcp_lenient.refusal.locations import MAX_TOLD, Refused
 from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
 from mcp_lenient.rules.likely import LIKELY_RULES
 from mcp_lenient.rules.rules import ABSENT, Place
@@ -22,7 +22,6 @@ from mcp_lenient.values.patches import REMOVED, Patch, difference, path_at, valu
 MAX_OFFERS: Final = 3
 _MAX_TRIED: Final = 6
 _MAX_GROUPS: Final = 8
-_MAX_VALUE: Final = 200
 _MAX_ARGUMENTS: Final = 100_000
 _STEPS: Final = 5_000
 """Values visited while corrections are tried."""
@@ -205,11 +204,9 @@ class Offers:
             return True
         here = (each for each in group.places if pointer(each.path) == operation["path"])
         place = next(here, group.places[0])
-        if place.secret or not fits_json(value, _MAX_VALUE):
-            return False
-        return any(value in (way.enum or ()) for way in place.ways) or (
-            place.may_show and not private(place.node, value, self._refused.policy.secret)
-        )
+        if any(value in (way.enum or ()) for way in place.ways):
+            return not place.secret and fits_json(value, MAX_TOLD)
+        return self._refused.may_tell(place, value)
 
 
 def _related(one: Path, other: Path) -> bool:

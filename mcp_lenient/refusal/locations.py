@@ -30,7 +30,8 @@ from mcp_lenient.values.patches import REMOVED, entries, value_at
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
-_MAX_TOLD: Final = 100
+MAX_TOLD: Final = 200
+_MAX_CORRECTED: Final = 100
 _LOOKED_AT: Final = 2_000
 _SUBSTRING: Final = 4
 _MAX_BITS: Final = 4_000
@@ -122,6 +123,11 @@ class Refused:
         is_container = bool(kinds & {"array", "object"}) or looks_like_json(place.value)
         return not is_container and place.value not in self.private_texts
 
+    def may_tell(self, place: Location, value: Any) -> bool:
+        """Return whether a value that was not sent may be said at a location: it is short, and no secret is in it."""
+        is_short = place.may_show and fits_json(value, MAX_TOLD)
+        return is_short and not private(place.node, value, self.policy.secret)
+
     @cached_property
     def private_texts(self) -> frozenset[str | None]:
         """Long strings, and texts under secret or undeclared names, to repeat nowhere; None among them if there are too many."""
@@ -153,7 +159,7 @@ class Refused:
 def may_be_told(name: str, value: object, node: Node, policy: Policy) -> bool:
     """Return whether a value is short, and no secret is in it."""
     is_secret = secret_name(name, policy.secret) or private(node, value, policy.secret)
-    return not is_secret and fits_json(value, _MAX_TOLD)
+    return not is_secret and fits_json(value, _MAX_CORRECTED)
 
 
 def marked_secret(node: Node | None) -> bool:

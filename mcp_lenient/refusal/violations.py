@@ -7,13 +7,13 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import Refused, private
+from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
-from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
+from mcp_lenient.values.display import HIDDEN, cut, in_json, place, shown
 from mcp_lenient.values.json_values import break_of, json_type, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
@@ -27,7 +27,6 @@ _MAX_MESSAGE: Final = 800
 _MAX_DETAIL: Final = 300
 _MAX_NEAR: Final = 3
 _PLACES_TOLD: Final = 3
-_MAX_READING: Final = 200
 _CONTAINERS: Final = frozenset({"array", "object"})
 _CODES: Final[Mapping[str, ViolationCode]] = {
     "type": "type",
@@ -240,16 +239,10 @@ class FaultGroup:
 
     def _ambiguous(self, named: str) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""
-        words, (node, secrets) = self.words, (self.first.node, self.refused.policy.secret)
-        may_show = self.first.may_show
-        readings = [
-            in_json(each)
-            if may_show and fits_json(each, _MAX_READING) and not private(node, each, secrets)
-            else HIDDEN
-            for each in self.rivals[:_MAX_NEAR]
-        ]
+        refused, rivals = self.refused, self.rivals[:_MAX_NEAR]
+        readings = [in_json(each) if refused.may_tell(self.first, each) else HIDDEN for each in rivals]
         text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
-        return words(text, place=named, readings=words.either(readings))
+        return self.words(text, place=named, readings=self.words.either(readings))
 
     def _hint(self) -> str:
         words, value, without = self.words, self.first.value, self._leave_out()
