@@ -116,26 +116,26 @@ class FaultGroup:
         # A prompt's arguments can be nothing but strings.
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
+        self.is_of_value = self.code not in ("missing", "unknown", "size") and not self.is_of_key
+        self.types = dict.fromkeys([json_type(each.value) for each in self.places if each.present])
+        is_one_value = self.is_of_value and self.total == 1 and self.code != "ambiguous"
+        self.echoes = is_one_value and refused.may_echo(self.first)
+        is_text = self.total == 1 and self.code == "type" and isinstance(self.first.value, str)
+        self.broken = break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
 
     def violation(self, offered: Offered) -> Violation:
         """Return what is told, with the patches that were found."""
         first, here = self.first, pointer(self.first.path)
-        is_of_value = self.code not in ("missing", "unknown", "size") and not self.is_of_key
-        is_one_value = is_of_value and self.total == 1 and self.code != "ambiguous"
-        is_text = is_one_value and self.code == "type" and isinstance(first.value, str)
-        is_known = self.code == "unknown" or self.refused.look(first.path[:1]).declared
         operations = (each for patch in offered.likely for each in patch)
         self.changes = [each for each in operations if here in (each["path"], each.get("from"))]
         self.fixes, self.near = offered.fixes, self._likely_meant()
-        self.types = dict.fromkeys([json_type(each.value) for each in self.places if each.present])
-        self.broken = break_of(first.value) if is_text and self.kinds & _CONTAINERS else None
-        self.echoes = is_one_value and self.refused.may_echo(first)
+        is_known = self.code == "unknown" or self.refused.look(first.path[:1]).declared
         return Violation(
             shown(pointer(first.shown), _MAX_POINTER),
             shown(first.shown[0]) if first.path and is_known else None,
             self.code,
             self._message(),
-            received_type=next(iter(self.types)) if is_of_value and len(self.types) == 1 else None,
+            received_type=next(iter(self.types)) if self.is_of_value and len(self.types) == 1 else None,
             expected_types=self.own.expected_types or self.node.once(say.type_words),
             received_value=first.value if self.echoes else None,
             has_received_value=self.echoes,
@@ -178,7 +178,8 @@ class FaultGroup:
         told = place(self.refused.look(path).shown, quoted=True)
         return f"'{told}'" if path else self.words("the arguments")
 
-    def _or_meant(self, names: Sequence[str]) -> str:
+    def _or_meant(self) -> str:
+        names = [*map(in_json if self.keyword == "enum" else quoted, self.near)]
         return self.words("Did you mean {names}?", names=self.words.either(names)) if names else ""
 
     def _refusal(self, named: str) -> str:
@@ -247,7 +248,7 @@ class FaultGroup:
     def _hint(self) -> str:
         words, value, without = self.words, self.first.value, self._leave_out()
         if self.keyword == "enum":
-            return words.sentences(self._or_meant(list(map(in_json, self.near))), without)
+            return words.sentences(self._or_meant(), without)
         if without or self.keyword != "type" or value is None:
             return without
         if isinstance(value, str):
@@ -264,11 +265,10 @@ class FaultGroup:
 
     def _sample(self) -> str | None:
         """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
-        for operation in [each for patch in self.fixes[:1] for each in patch if len(patch) == 1]:
-            # `1,234` may be one number.
-            items = operation["value"] if operation["op"] == "replace" else None
-            if isinstance(items, list) and all(isinstance(each, str) for each in items):
-                return in_json(items)
+        patch = self.fixes[0] if self.fixes else ()
+        items = patch[0].get("value") if [each["op"] for each in patch] == ["replace"] else None
+        if isinstance(items, list) and all(isinstance(each, str) for each in items):
+            return in_json(items)  # `1,234` may be one number
         name = next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
         is_risky = self.refused.destructive or is_identifier(name)
         return None if is_risky else self.node.once(say.example)
@@ -299,7 +299,7 @@ class FaultGroup:
         return self.words("Send one value.") if self.kinds else ""
 
     def _leave_out(self) -> str:
-        """Return whether a value that means "no value" may be left out, which no message to a destructive tool advises."""
+        """Say whether a value that means "no value" may be left out; no message to a destructive tool advises it."""
         first, words = self.first, self.words
         if first.optional:
             is_offered = any(each["op"] == "remove" for each in self.changes)
@@ -349,9 +349,7 @@ class FaultGroup:
         told = words.plural(
             "unknown parameter {names}.", "unknown parameters {names}.", self.total, names=named
         )
-        ways = self.refused.meant(above)
-        meant = self._or_meant(list(map(quoted, self.near)))
-        below = len(above.path) + 1
+        ways, meant, below = self.refused.meant(above), self._or_meant(), len(self.first.path)
         inside = [each[:below] for each in self._ends("from", "path") if len(each) > below]
         if not meant and inside and inside[0][:-1] == above.path:
             meant = words("It belongs inside {place}.", place=self._where(inside[0]))
