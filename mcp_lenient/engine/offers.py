@@ -67,7 +67,7 @@ class Offers:
         """Return the patches for a group of faults, likeliest first."""
         found: list[Patch] = []
         likely: list[Patch] = []
-        is_whole = group.total == len(group.places)
+        is_whole = group.total == len(group.paths)
         for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
             new = self._refused.arguments
             for path, value in change.items():
@@ -85,7 +85,7 @@ class Offers:
     # What may be changed
 
     def _changes(self, group: FaultGroup) -> Iterator[Change]:
-        (path, *_) = paths = [place.path for place in group.places]
+        paths, path = group.paths, group.first.path
         if group.rivals:
             yield from ({path: value} for value in group.rivals)
         elif group.code in ("missing", "unknown"):
@@ -158,10 +158,11 @@ class Offers:
         self._left -= len(self._faults)
         if self._left < 0:
             return False
-        paths = [place.path for place in group.places]
         before = {(each.path, each.kind) for each in self._faults}
+        # A fault above or below a place of the group is one of its own.
         return all(
-            (fault.path, fault.kind) in before and not any(_related(fault.path, path) for path in paths)
+            (fault.path, fault.kind) in before
+            and all(fault.path[: len(path)] != path[: len(fault.path)] for path in group.paths)
             for fault in self._validator.faults(arguments)
         )
 
@@ -207,7 +208,3 @@ class Offers:
         if any(value in (way.enum or ()) for way in place.ways):
             return not place.secret and fits_json(value, MAX_TOLD)
         return self._refused.may_tell(place, value)
-
-
-def _related(one: Path, other: Path) -> bool:
-    return one[: len(other)] == other or other[: len(one)] == one

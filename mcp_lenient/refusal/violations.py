@@ -101,7 +101,8 @@ class FaultGroup:
 
     def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
         self.refused, self.words, self.total = refused, refused.words, len(paths)
-        self.faults, self.places = [*faults], [refused.look(path) for path in paths[:_MAX_SAMPLES]]
+        self.faults, self.paths = [*faults], paths[:_MAX_SAMPLES]
+        self.places = [refused.look(path) for path in self.paths]
         self.first, self.own, self.keyword = self.places[0], self.faults[-1], self.faults[0].keyword
         self.rivals: Sequence[Any] = self.faults[0].bound if self.keyword == "ambiguous" else ()
         # Of a key of a map, the fault's bound is what the schema of keys refuses.
@@ -162,8 +163,8 @@ class FaultGroup:
         return [path_at(self.refused.arguments, each[there]) for each in moves if each[here] == own]
 
     def _message(self) -> str:
-        words, told = self.words, self.places[:_PLACES_TOLD]
-        named = say.and_more([self._where(each.path) for each in told], self.total - len(told), words)
+        words, told = self.words, [self._where(path) for path in self.paths[:_PLACES_TOLD]]
+        named = say.and_more(told, self.total - len(told), words)
         others = {"missing": self._missing, "unknown": self._unknown, "ambiguous": self._ambiguous}
         if self.code in others:
             said = others[self.code](named)
@@ -215,9 +216,8 @@ class FaultGroup:
 
     def _reason(self) -> str:
         """Return the author's sentence, or the validator's in our words, unless the type says it."""
-        own, places = self.own, self.places
-        if self.is_of_key:
-            places = [self.refused.look(each.path[:-1]) for each in places]
+        own, above = self.own, [path[:-1] for path in self.paths]
+        places = [self.refused.look(path) for path in above] if self.is_of_key else self.places
         detail = self.refused.safe_sentence(places, own.detail, _MAX_DETAIL) if own.detail else ""
         is_of_type = self.code == "type" and self.first.node is not None
         return detail or ("" if is_of_type else self.words.of(own.reason or ""))
