@@ -250,10 +250,8 @@ def unknown_tool(
     if names:
         said.append(words("Did you mean {names}?", names=words.either([f"'{other}'" for other in names])))
     if others := [f"'{other}'" for other in tools[len(names) :]]:
-        some = and_more(others, len(listed) - len(tools), words)
-        said.append(
-            words("Other tools: {names}.", names=some) if names else words("Tools: {names}.", names=some)
-        )
+        form = marked("Other tools: {names}.") if names else marked("Tools: {names}.")
+        said.append(words(form, names=and_more(others, len(listed) - len(tools), words)))
     elif not names:
         said.append(words("List the tools to see what there is."))
     lists = {"did_you_mean": names, "tools": tools}

@@ -198,9 +198,8 @@ def shape(node: Node, words: Language) -> str:
     """Return a sentence about the properties of the expected object, or of the items of the expected list, or ""."""
     owners, is_list = _owners(node)
     names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
-    if not names:
-        return ""
-    return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
+    form = marked("Each item has {names}.") if is_list else marked("It has {names}.")
+    return words(form, names=names) if names else ""
 
 
 def choice(node: Node, words: Language) -> str:
