@@ -48,7 +48,6 @@ from mcp_lenient.values.names import (
     singular,
     squashed,
     style_of,
-    tool_target,
 )
 
 Tier = Literal[1, 2, 4, 8, 16]
@@ -692,11 +691,6 @@ def rename_alias(place: Place, value: dict[str, Any]) -> Names:
         yield from ((key, owners[key]) for key in place.unknown if owners.get(key) in targets)
 
 
-def rename_tool(sent: str, listed: Collection[str], servers: Collection[str]) -> Iterable[Any]:
-    """``storeContext`` to ``store_context``: the one tool whose name differs by case, separators or prefix alone."""
-    return _made(tool_target(sent, listed, servers))
-
-
 # --- the whole call ---------------------------------------------------------------------------------------
 
 _Arguments = dict[str, Any]
@@ -922,6 +916,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _moving("unwrap_arguments", 8, unwrap_arguments, keeps=_holds_all),
     _moving("wrap_arguments", 8, wrap_arguments),
     _moving("nest_arguments", 8, nest_arguments),
-    Rule("rename_tool", 1, rename_tool, part="tool"),
+    # `tool_target` finds the tool, before there is a place to ask for.
+    Rule("rename_tool", 1, lambda *_: (), part="tool"),
 )
 """Every rule, in the order it is tried; the rule catalogue describes each with its guards."""
