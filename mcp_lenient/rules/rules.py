@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -13,10 +12,10 @@ from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mcp_lenient.rules.words import (
+    JSON_BOOLEANS,
     MAX_SEARCHED,
-    Codes,
     KnownItems,
-    case_matters,
+    Spellings,
     ends_in_other_case,
     is_identifier,
     renderings,
@@ -33,22 +32,12 @@ from mcp_lenient.values.json_values import (
     exact_number_in_text,
     integer_in_text,
     looks_like_json,
-    may_have_thousands,
     number_as_text,
-    number_in_text,
     parse_container,
     whole_float,
 )
 from mcp_lenient.values.limits import Limits
-from mcp_lenient.values.names import (
-    by_key,
-    case_target,
-    fold_name,
-    folded_names,
-    singular,
-    squashed,
-    style_of,
-)
+from mcp_lenient.values.names import case_target, fold_name, folded_names, singular, style_of
 
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
@@ -59,7 +48,6 @@ _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
 _TEXTS: Final = frozenset({"string", "null"})
 _SWITCHES: Final = frozenset({"boolean", "null"})
-_BOOLEAN: Final = frozenset({"boolean"})
 _CONTAINERS: Final = frozenset({"array", "object"})
 
 
@@ -287,15 +275,12 @@ def text_to_integer(place: Place, text: str) -> Iterable[int]:
     return (value,) if octal == value or not place.node.takes(octal) else ()
 
 
-_JSON_BOOLEANS: Final = {"true": True, "false": False}
-_BOOLEANS: Final = (
-    _JSON_BOOLEANS | dict.fromkeys(("yes", "on", "1"), True) | dict.fromkeys(("no", "off", "0"), False)
-)
+_BOOLEANS: Final = JSON_BOOLEANS | {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
 
 
 def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
     """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; in unions only ``"true"`` and ``"false"``."""
-    return _made((_JSON_BOOLEANS if place.union else _BOOLEANS).get(text.strip().lower()))
+    return _made((JSON_BOOLEANS if place.union else _BOOLEANS).get(text.strip().lower()))
 
 
 def number_to_text(place: Place, value: float) -> Iterable[str]:
@@ -303,72 +288,23 @@ def number_to_text(place: Place, value: float) -> Iterable[str]:
     return () if place.node.format or place.mixed else _made(number_as_text(value))
 
 
-_GAP_BETWEEN_WORDS: Final = re.compile(r"(?<=[^\W\d_]{2})[-_ ](?=[^\W\d_]{2})")
-_QUOTED: Final = re.compile(r"([\"'])(.*)\1", re.DOTALL)
-_AROUND_SPELLING: Final = 1_000
-"""White space, quotes and digits around an allowed value; a letter folds to three at most (Unicode's full case folding)."""
 _NULL_TEXTS: Final = frozenset({"null", "None", "none"})
 
 
 def fold_enum(place: Place, text: str) -> Iterable[Any]:
     """``"FAST"`` to ``"fast"``, ``"2"`` to 2: the only enum value that differs in spelling alone."""
-    if len(text) > place.node.once(_longest_spelling):  # of a large union, each branch would read it
+    node, known = place.node, place.node.once(_spellings)
+    if len(text) > known.longest:  # of a large union, each branch would read it
         return ()
-    node, text = place.node, text.strip()
-    found = _folded(node, text)
-    if text in _NULL_TEXTS and any(_folded(way, text) for way in node.ways) and node.takes(None):
+    text = text.strip()
+    found = known.of(text)
+    if text in _NULL_TEXTS and any(way.once(_spellings).of(text) for way in node.ways) and node.takes(None):
         return (*found, None)  # `None` may be null as well as the member `none`
     return found
 
 
-def _folded(node: Node, text: str) -> Collection[Any]:
-    number = None if may_have_thousands(text) else number_in_text(text)
-    quoted = _QUOTED.fullmatch(text)
-    literals = node.once(_literals)
-    found = {literals[each] for each in (number, text.lower()) if each in literals}
-    for spelling in {quoted[2].strip() or quoted[2], text} if quoted else {text} - {""}:
-        found.update(_in_other_spelling(node, spelling))
-    return found if len(found) == 1 else ()
-
-
-def _literals(node: Node) -> Mapping[Any, Any]:
-    """Return the numbers of an enum, and both booleans of an enum that has other values too, by their texts."""
-    numbers = {each: each for each in node.enum or () if type(each) in (int, float)}
-    has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != _BOOLEAN
-    return numbers | (_JSON_BOOLEANS if has_both else {})
-
-
-def _longest_spelling(node: Node) -> int:
-    return _AROUND_SPELLING + 3 * max(map(len, _texts(node.enum or ())), default=0)
-
-
-def _in_other_spelling(node: Node, text: str) -> Sequence[str]:
-    alike = node.once(_spellings).get(_spelling(text), [])
-    exact = [each for each in alike if each.strip() == text]
-    if exact or len(alike) != 1:
-        return exact or alike
-    # `left-right` beside `left+right`
-    has_twin = node.once(_letters)[squashed(alike[0])] > 1 and alike[0].strip().casefold() != text.casefold()
-    is_other = has_twin or case_matters(text, alike[0].strip(), partial(node.once, _codes))
-    return [] if is_other else alike
-
-
-def _codes(node: Node) -> Codes:
-    return Codes(_texts(node.enum or ()))
-
-
-def _letters(node: Node) -> Counter[str]:
-    return Counter(map(squashed, {*_texts(node.enum or ())}))
-
-
-def _spellings(node: Node) -> Mapping[str, list[str]]:
-    texts = dict.fromkeys(_texts(node.enum or ()))
-    # White space alone is a value of its own.
-    return by_key((_spelling(text.strip()), text) for text in texts if text.strip() or not text)
-
-
-def _spelling(text: str) -> str:
-    return _GAP_BETWEEN_WORDS.sub(" ", text.casefold())
+def _spellings(node: Node) -> Spellings:
+    return Spellings(node.enum or (), node.kinds)
 
 
 # --- nothing ----------------------------------------------------------------------------------------------
@@ -484,7 +420,7 @@ def _is_one(node: Node, value: Any) -> bool:
         return value is not None
     if says_nothing(value) or looks_like_json(value):
         return False
-    is_member = any(_folded(way, value.strip()) for way in node.items.ways)
+    is_member = any(way.once(_spellings).of(value.strip()) for way in node.items.ways)
     return node.once(_known_items).is_one(value, is_member=is_member)
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
-from mcp_lenient.values.names import fold_case
+from mcp_lenient.values.names import by_key, fold_case, squashed
 
 _EMPTY_WORDS: Final = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
 
@@ -34,7 +37,61 @@ def is_identifier(name: str | None) -> bool:
     return (name_words(name or "") or ("",))[-1] in IDENTIFIERS
 
 
-# --- letter case ------------------------------------------------------------------------------------------
+# --- other spellings --------------------------------------------------------------------------------------
+
+JSON_BOOLEANS: Final = {"true": True, "false": False}
+_GAP_BETWEEN_WORDS: Final = re.compile(r"(?<=[^\W\d_]{2})[-_ ](?=[^\W\d_]{2})")
+_QUOTED: Final = re.compile(r"([\"'])(.*)\1", re.DOTALL)
+_AROUND_SPELLING: Final = 1_000
+"""White space, quotes and digits around an allowed value; a letter folds to three at most (Unicode's full case folding)."""
+
+
+class Spellings:
+    """The members of an enum whose values are of these JSON types, by the texts that spell them.
+
+    ``longest``: characters of the longest text that may spell one.
+    """
+
+    def __init__(self, members: Sequence[Any], kinds: AbstractSet[str] | None) -> None:
+        self._texts = [each for each in members if isinstance(each, str)]
+        self.longest = _AROUND_SPELLING + 3 * max(map(len, self._texts), default=0)
+        numbers = {each: each for each in members if type(each) in (int, float)}
+        # Booleans alone are read by a rule of their own.
+        has_both = sum(isinstance(each, bool) for each in members) > 1 and kinds != {"boolean"}
+        self._literals: Mapping[Any, Any] = numbers | (JSON_BOOLEANS if has_both else {})
+        # White space alone is a value of its own.
+        texts = [each for each in dict.fromkeys(self._texts) if each.strip() or not each]
+        self._alike = by_key((_spelling(each.strip()), each) for each in texts)
+        self._letters = Counter(map(squashed, {*self._texts}))
+
+    def of(self, text: str) -> Collection[Any]:
+        """Return the only member that a stripped text spells; nothing if there are several."""
+        number = None if may_have_thousands(text) else number_in_text(text)
+        quoted = _QUOTED.fullmatch(text)
+        found = {self._literals[each] for each in (number, text.lower()) if each in self._literals}
+        for spelling in {quoted[2].strip() or quoted[2], text} if quoted else {text} - {""}:
+            found.update(self._in_other_case(spelling))
+        return found if len(found) == 1 else ()
+
+    def _in_other_case(self, text: str) -> Sequence[str]:
+        alike = self._alike.get(_spelling(text), [])
+        exact = [each for each in alike if each.strip() == text]
+        if exact or len(alike) != 1:
+            return exact or alike
+        member = alike[0].strip()
+        # `left-right` beside `left+right`
+        has_twin = self._letters[squashed(alike[0])] > 1 and member.casefold() != text.casefold()
+        return [] if has_twin or _case_matters(text, member, self) else alike
+
+    @cached_property
+    def codes(self) -> _Codes:
+        """The members as codes."""
+        return _Codes(self._texts)
+
+
+def _spelling(text: str) -> str:
+    return _GAP_BETWEEN_WORDS.sub(" ", text.casefold())
+
 
 # Names of languages (`C++`) and initials (`N/A`).
 _INITIALS: Final = re.compile(r"[^\W\d_](?:\+\+|#|(?:[./&][^\W\d_])+\.?)")
@@ -47,7 +104,7 @@ _SHORT: Final = 3
 _LONG: Final = 6
 
 
-def case_matters(text: str, member: str, codes: Callable[[], Codes]) -> bool:
+def _case_matters(text: str, member: str, members: Spellings) -> bool:
     """Return whether a stripped text means something else than the member that it equals but for case and separators.
 
     Case has no meaning in words, and in codes (``usd``) if all members are of one case. It may have one in every other
@@ -61,7 +118,7 @@ def case_matters(text: str, member: str, codes: Callable[[], Codes]) -> bool:
     longest = max((end - start for start, end in runs), default=0)
     around = [(run, slice(max(run[0] - 1, 0), run[1] + 1)) for run in runs]
     changed = (run for run, at in around if text[at] != member[at])
-    return any(_is_symbol(text, member, run, codes, longest) for run in changed)
+    return any(_is_symbol(text, member, run, members, longest) for run in changed)
 
 
 def _runs(text: str) -> list[tuple[int, int]]:
@@ -76,9 +133,7 @@ def _style(letters: str) -> str:
     return next((style for style, same in styles.items() if letters == same), "")
 
 
-def _is_symbol(
-    text: str, member: str, run: tuple[int, int], codes: Callable[[], Codes], longest: int
-) -> bool:
+def _is_symbol(text: str, member: str, run: tuple[int, int], members: Spellings, longest: int) -> bool:
     start, end = run
     one, two = text[start:end], member[start:end]
     styles = {_style(one), _style(two)}
@@ -98,10 +153,10 @@ def _is_symbol(
     is_numbered = len(one) < _SHORT and text[end : end + 1].isdigit()  # the chord `CM7` for `Cm7`
     if styles == {"title", "upper"} and (two.isupper() or is_numbered):
         return True
-    return longest <= _SHORT and not codes().include(one, two)
+    return longest <= _SHORT and not members.codes.include(one, two)
 
 
-class Codes:
+class _Codes:
     """The members of an enum, as codes: short runs of letters that are all of one case."""
 
     def __init__(self, members: Collection[str]) -> None:
