@@ -42,12 +42,9 @@ from mcp_lenient.values.names import case_target, fold_name, folded_names, singu
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
 Read = Callable[..., Iterable[Any]]
-_Texts = dict[tuple[str, frozenset[Dialect]], Parsed | None]
 TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
-_TEXTS: Final = frozenset({"string", "null"})
-_SWITCHES: Final = frozenset({"boolean", "null"})
 _CONTAINERS: Final = frozenset({"array", "object"})
 
 
@@ -91,7 +88,7 @@ class CallScope:
     by_schema: bool = False
     read_only: bool = False
     observe: Callable[[Rule, Place, Sequence[Any]], None] | None = None
-    _parsed: _Texts = field(default_factory=dict, init=False, repr=False, compare=False)
+    _parsed: dict[Any, Parsed | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def parsed(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
         """Return what :func:`parse_container` makes of a text of the call; each is parsed once."""
@@ -193,12 +190,10 @@ class Rule:
             return False
         if self.asks is not None and not self.asks(node):
             return False
-        return not self._rewords(node) or not node.once(allows_one_value)
-
-    def _rewords(self, node: Node) -> bool:
-        """Return whether it changes more of a scalar than its type, or also the type of an allowed value."""
+        # It changes more of a scalar than its type, or also the type of an allowed value.
         is_literal = self.literal and node.types is not None
-        return self.part == "value" and not is_literal and _CONTAINERS.isdisjoint(self.takes)
+        rewords = self.part == "value" and not is_literal and _CONTAINERS.isdisjoint(self.takes)
+        return not (rewords and node.once(allows_one_value))
 
     def apply(self, place: Place, value: Any) -> Sequence[Any]:
         """Return what the function yields; in a destructive tool, only what keeps the sent value."""
@@ -221,12 +216,9 @@ def allows_one_value(node: Node) -> bool:
 
 def only_values(place: Place, value: Any) -> list[Any]:
     """Return the only values of branches of which a text is another spelling: no rule makes one, nor another value of it."""
-    ways = place.node.once(_branches_of_one_value) if isinstance(value, str) else ()
-    return [new for way in ways for new in fold_enum(place._replace(node=way), value)]
-
-
-def _branches_of_one_value(node: Node) -> Sequence[Node]:
-    return [way for way in node.ways if node.is_union and way.enum is not None and allows_one_value(way)]
+    ways = place.node.ways if isinstance(value, str) and place.node.is_union else ()
+    only = (way for way in ways if way.enum is not None and way.once(allows_one_value))
+    return [new for way in only for new in fold_enum(place._replace(node=way), value)]
 
 
 def worst_tier(cost: int) -> int:
@@ -311,7 +303,7 @@ def _spellings(node: Node) -> Spellings:
 
 
 def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
-    return any(each is None if sent is None else each == sent for each in place.node.default)
+    return sent in place.node.default
 
 
 def null_text_to_null(place: Place, text: str) -> Iterator[None]:
@@ -352,11 +344,7 @@ def _guards_empty(node: Node, *, read_only: bool) -> bool:
     """Return whether leaving out an empty text would widen the call; a format or an enum has no empty text anyway."""
     types = node.types or ()
     is_free = "string" in types and node.enum is None and not node.format
-    return ("array" in types and not read_only) or is_free or any(True for _ in node.says("minLength"))
-
-
-def _members(node: Node) -> tuple[Any, ...]:
-    return tuple(member for way in node.ways for member in way.enum or ())
+    return ("array" in types and not read_only) or is_free or bool(node.says("minLength"))
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
@@ -366,7 +354,8 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 def _lists_no_none(node: Node) -> bool:
     """Return whether neither null nor a word for an absent value is allowed here, nor such a word as an item of a list."""
     words = node.once(_listed_words)
-    return None not in _members(node) and "unset" not in words and not any(map(says_nothing, words))
+    lists_null = any(None in (way.enum or ()) for way in node.ways)
+    return not (lists_null or "unset" in words or any(map(says_nothing, words)))
 
 
 def _listed_words(node: Node) -> frozenset[str]:
@@ -378,10 +367,6 @@ def _listed_words(node: Node) -> frozenset[str]:
 
 
 # --- lists and wrappers -----------------------------------------------------------------------------------
-
-_JSON_TEXT: Final = "json"
-"""The format of a text that holds JSON: a value sent in its place may be meant as it is."""
-_WRAPPER_KEYS: Final = frozenset({"item", "items"})
 
 
 def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> Iterator[list[Any]]:
@@ -397,12 +382,8 @@ def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> It
 
 
 def _is_wrapper(node: Node, entry: Any) -> bool:
-    is_like_one = isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= _WRAPPER_KEYS
-    return is_like_one and not _is_entry(node, entry)
-
-
-def _is_entry(node: Node, value: dict[str, Any]) -> bool:
-    return not node.once(_item_names).isdisjoint(value)  # it is an item, and not a wrapper
+    is_like_one = isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= {"item", "items"}
+    return is_like_one and node.once(_item_names).isdisjoint(entry)
 
 
 def _item_names(node: Node) -> frozenset[str]:
@@ -425,9 +406,9 @@ def _is_one(node: Node, value: Any) -> bool:
 
 
 def _known_items(node: Node) -> KnownItems:
-    examples = [each for way in node.items.ways for each in way.examples]
-    examples += [each for example in node.examples if isinstance(example, list) for each in example]
-    return KnownItems(_texts([*_members(node.items), *examples]))
+    known = [each for way in node.items.ways for each in (*(way.enum or ()), *way.examples)]
+    known += [each for example in node.examples if isinstance(example, list) for each in example]
+    return KnownItems(_texts(known))
 
 
 _SHORT: Final = "str int float bool list dict".split()
@@ -439,7 +420,8 @@ def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
     """``{"type": "float", "value": 2}`` and ``{"value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
     node, is_list = place.node, place.node.is_only("array")
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix
-    if takes_any or any(way.format == _JSON_TEXT for way in node.ways) or _is_entry(node, value):
+    is_item = not node.once(_item_names).isdisjoint(value)
+    if takes_any or is_item or _is_json_text(node):
         return  # any object may be an item, or the text of one be JSON
     if len(value) == 1 and place.name is not None and place.name in value and not _may_hold_json(node):
         # What was sent inside a wrapper is not left out.
@@ -448,13 +430,15 @@ def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
         yield from _typed_value(node, value)
 
 
+def _is_json_text(node: Node) -> bool:
+    """Return whether a text holds JSON, by its format: a value sent in its place may be meant as it is."""
+    return any(way.format == "json" for way in node.ways)
+
+
 def _may_hold_json(node: Node) -> bool:
     """Return whether a text may be to hold JSON, by its format or as any text may."""
-    return any(
-        way.format == _JSON_TEXT
-        or (way.is_only("string") and way.enum is None and not way.format and not any(way.says("pattern")))
-        for way in node.ways
-    )
+    texts = [way for way in node.ways if way.is_only("string") and way.enum is None and not way.format]
+    return _is_json_text(node) or any(not any(way.says("pattern")) for way in texts)
 
 
 def _typed_value(node: Node, value: dict[str, Any]) -> Iterator[Any]:
@@ -524,8 +508,7 @@ SOURCES: Final[Mapping[str, str]] = {
 }
 """Every dropped key, with the client that adds it."""
 _CONTEXT: Final = "security_context"
-_FINGERPRINT: Final = "agent_fingerprint"
-_IN_CONTEXT: Final = frozenset({_FINGERPRINT, "task_fingerprint", "metadata"})
+_IN_CONTEXT: Final = frozenset({"agent_fingerprint", "task_fingerprint", "metadata"})
 """What CrewAI adds to each call: github.com/crewAIInc/crewAI, tools/tool_usage and issue 4796."""
 BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 """Keys of n8n's chat trigger, which its MCP Client Tool sends beside ``toolCallId``."""
@@ -543,7 +526,7 @@ def drop_injected(place: Place, value: dict[str, Any]) -> Names:
     if not place.path and place.node.closed and place.unknown:
         declared, context = place.node.once(_folded_names), value.get(_CONTEXT)
         found = injected_keys(place.unknown, declared, place.call.policy.drop)
-        if isinstance(context, dict) and {_FINGERPRINT} <= context.keys() <= _IN_CONTEXT:
+        if isinstance(context, dict) and {"agent_fingerprint"} <= context.keys() <= _IN_CONTEXT:
             found |= {_CONTEXT} if fold_name(_CONTEXT) not in declared else set()
         yield from ((key, ABSENT) for key in place.unknown if key in found)
 
@@ -608,9 +591,9 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     kinds = [way.kinds for way in node.property_nodes[name].ways]
     if any(each and each & _NUMBERS for each in kinds):
         return is_identifier(name)
-    if all(each and each <= _SWITCHES for each in kinds):
+    if all(each and each <= {"boolean", "null"} for each in kinds):
         return True
-    is_text = all(each and each <= _TEXTS for each in kinds)
+    is_text = all(each and each <= {"string", "null"} for each in kinds)
     # `imageURL` is an acronym; a text has its unit with it, if any.
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
@@ -636,14 +619,13 @@ WRAPPERS: Final = frozenset(
 """Names that callers wrap the whole arguments in, and that servers have for an object of them."""
 _ONLY_WRAPPERS: Final = WRAPPERS | frozenset("action_input body data payload request".split())
 """Names that callers wrap the whole arguments in."""
-_CALL_KEYS: Final = frozenset({"name", "arguments"})
 
 
 def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     """``{"args": {..}}`` and the call as its own arguments to ``{..}``, and ``params`` to a required ``arguments``."""
     node, call = place.node, place.call
     unknown = [key for key in arguments if key not in node.properties]
-    is_call = bool(unknown) and arguments.keys() == _CALL_KEYS and isinstance(call.tool, str)
+    is_call = bool(unknown) and arguments.keys() == {"name", "arguments"} and isinstance(call.tool, str)
     if is_call and arguments["name"] == call.tool:
         yield from _made(_object_in(place, arguments["arguments"]))
     if len(arguments) == 1:
@@ -660,7 +642,8 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     node, (key, value) = place.node, sent
     if key in node.properties:
         has_own = isinstance(value, dict) and len(value) > 1 and key in value
-        may_hold_them = any(map(_takes_objects, node.property_nodes[key].ways))
+        child = node.property_nodes[key]
+        may_hold_them = child.taken is None or "object" in child.taken or _is_json_text(child)
         if has_own and not may_hold_them and value.keys() <= node.properties.keys():
             yield value
     elif key == "" and not node.properties:
@@ -675,10 +658,6 @@ def _is_of_schemas(content: _Arguments) -> bool:
     return all(
         isinstance(each, dict) and each.get("type") in _JSON_TYPES and "value" not in each for each in parts
     )
-
-
-def _takes_objects(node: Node) -> bool:
-    return node.kinds is None or "object" in node.kinds or node.format == _JSON_TEXT
 
 
 def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iterator[_Arguments]:
@@ -710,11 +689,13 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
         if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):
             yield {name: arguments}
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
-    for name in node.required - arguments.keys() if flat else ():
+    missing = [*(node.required - arguments.keys())] if flat else []
+    if len(missing) == 1:
+        (name,) = missing
         others = {key: value for key, value in arguments.items() if key not in flat}
         if _is_open_for(node, name, arguments, flat):
             yield {**others, name: flat}
-        if {name} == node.required - arguments.keys() and _is_only_list_for(node, name, flat):
+        if _is_only_list_for(node, name, flat):
             yield {**others, name: [flat]}
 
 
@@ -755,36 +736,32 @@ def is_free_object(node: Node) -> bool:
     return node.is_only("object") and not (node.properties or node.patterns or node.closed)
 
 
-_PATH_NAME: Final = re.compile(r"[^.\[\]]+(?:\[(?:0|[1-9][0-9]{0,3})\]|\.[^.\[\]]+)+")
+_PATH_NAME: Final = re.compile(r"[^.\[\]]+(?:\[(?:0|[1-9][0-9]{0,3})\]|\.[^.\[\]]+){1,15}")
 _STEP: Final = re.compile(r"\[(?P<index>[0-9]+)\]|(?P<name>[^.\[\]]+)")
-_MAX_STEPS: Final = 16
-_Step = str | int
 
 
 def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     """``{"todos[0].id": 1, "todos[0].title": "a"}`` to ``{"todos": [{"id": 1, "title": "a"}]}``."""
-    paths = {key: steps for key in arguments if (steps := _steps(key))}
-    if not paths:
+    named = [key for key in arguments if isinstance(key, str) and _PATH_NAME.fullmatch(key)]
+    if not named:
         return
     declared = place.node.properties
     # A declared name may itself be a path, `filter.name`, and so may others that begin like it.
     literal = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in declared if "." in name or "[" in name}
     known = declared.keys() - literal
-    paths = {key: steps for key, steps in paths.items() if steps[0] in known}
-    if all(steps[0] not in arguments and _leads_to_a_value(place.node, steps) for steps in paths.values()):
+    paths = {key: path for key in named if (path := _steps(key))[0] in known}
+    is_free = arguments.keys().isdisjoint(path[0] for path in paths.values())
+    if paths and is_free and all(_leads_to_a_value(place.node, path) for path in paths.values()):
         own = {key: value for key, value in arguments.items() if key not in paths}
-        nested = _nested({steps: arguments[key] for key, steps in paths.items()}) if paths else ()
-        yield from ({**own, **each} for each in nested if isinstance(each, dict))
+        for nested in _nested({path: arguments[key] for key, path in paths.items()}):
+            yield {**own, **nested}
 
 
-def _steps(key: object) -> tuple[_Step, ...]:
-    if not isinstance(key, str) or not _PATH_NAME.fullmatch(key):
-        return ()
-    steps = tuple(match["name"] or int(match["index"]) for match in _STEP.finditer(key))
-    return steps if len(steps) <= _MAX_STEPS else ()
+def _steps(key: str) -> Path:
+    return tuple(match["name"] or int(match["index"]) for match in _STEP.finditer(key))
 
 
-def _leads_to_a_value(top: Node, steps: Sequence[_Step]) -> bool:
+def _leads_to_a_value(top: Node, steps: Path) -> bool:
     """Return whether the schema declares each step of a path, or the last is into an object of a call's arguments."""
     reached = [top]
     for at, step in enumerate(steps):
@@ -800,11 +777,11 @@ def _leads_to_a_value(top: Node, steps: Sequence[_Step]) -> bool:
     return bool(reached)
 
 
-def _nested(values: Mapping[tuple[_Step, ...], Any]) -> tuple[Any, ...]:
+def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
     """Return the value that has these values at their paths; nothing if two paths collide or an index is missing."""
     if () in values:
         return tuple(values.values()) if len(values) == 1 else ()
-    parts: dict[_Step, dict[tuple[_Step, ...], Any]] = {}
+    parts: dict[str | int, dict[Path, Any]] = {}
     for (first, *rest), value in values.items():
         parts.setdefault(first, {})[tuple(rest)] = value
     built = {step: each for step, part in parts.items() for each in _nested(part)}
@@ -852,7 +829,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _moving("unwrap_arguments", 8, unwrap_arguments, keeps=_holds_all),
     _moving("wrap_arguments", 8, wrap_arguments),
     _moving("nest_arguments", 8, nest_arguments),
-    # `tool_target` finds the tool, before there is a place to ask for.
+    # `tool_target` finds the tool, before there is a schema that has places.
     Rule("rename_tool", 1, lambda *_: (), part="tool"),
 )
 """Every rule, in the order it is tried; the rule catalogue describes each with its guards."""
