@@ -111,10 +111,10 @@ class Policy:
             is_right = any(type(value) is type(each) and value == each for each in allowed)  # 1 is not True
             _check(name, value, f"one of {', '.join(map(repr, allowed))}", is_right=is_right)
         _check("limits", self.limits, "a Limits", is_right=isinstance(self.limits, Limits))
-        names = {name: frozenset(_names(name, getattr(self, name))) for name in ("disable", "drop", "secret")}
-        read = {**names, **{name: function(getattr(self, name)) for name, function in _READ.items()}}
-        for name, value in read.items():
-            object.__setattr__(self, name, value)
+        for name in ("disable", "drop", "secret"):
+            object.__setattr__(self, name, frozenset(_names(name, getattr(self, name))))
+        for name, read in _READ.items():
+            object.__setattr__(self, name, read(getattr(self, name)))
         _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
 
     def __repr__(self) -> str:
