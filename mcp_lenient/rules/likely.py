@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, allows_one_value, injected_keys, keeps_unit
-from mcp_lenient.rules.words import IDENTIFIERS
+from mcp_lenient.rules.words import IDENTIFIERS, SHORT_TYPES
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
 from mcp_lenient.values.json_values import json_type, may_be_rounded
@@ -45,9 +45,7 @@ _HOLDERS: Final = frozenset(
     "value values item items data text content result input string number integer boolean".split()
 )
 """Names in an object around one value that do not describe it."""
-_TYPES: Final = frozenset(
-    "string number integer boolean array object null str int float bool list dict tuple".split()
-)
+_TYPES: Final = frozenset({*SHORT_TYPES, *SHORT_TYPES.values(), "null", "tuple"})
 """Types as JSON Schema and Python name them."""
 
 
@@ -104,10 +102,9 @@ def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
     if len(words) != len(whole):
         return False
     differing = [sorted(pair, key=len) for pair in zip(words, whole, strict=True) if pair[0] != pair[1]]
-    return not differing or (len(differing) == 1 and _is_form(*differing[0]))
-
-
-def _is_form(short: str, long: str) -> bool:
+    if len(differing) != 1:
+        return not differing
+    short, long = differing[0]
     is_ending = singular(long) == short or (len(short) > 3 and f"{short.removesuffix('e')}ed" == long)
     return is_ending or (len(short) > 4 and same_word(short, long))
 
@@ -115,9 +112,10 @@ def _is_form(short: str, long: str) -> bool:
 def _is_cut_off(words: Sequence[str], whole: Sequence[str]) -> bool:
     """Return whether the last word lacks two letters or more; other words may follow it."""
     *before, last = words
-    if list(whole[: len(before)]) != before or len(whole) <= len(before) or len(last) < 3:
+    at = len(before)
+    if list(whole[:at]) != before or len(whole) <= at or len(last) < 3:
         return False
-    return whole[len(before)].startswith(last) and len(whole[len(before)]) - len(last) > 1
+    return whole[at].startswith(last) and len(whole[at]) - len(last) > 1
 
 
 def as_list(place: Place, text: str) -> Iterator[list[Any]]:
@@ -161,13 +159,12 @@ def _about(node: Node) -> set[str]:
 
 def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
-    ways = [way for way in place.node.ways if "string" in (way.kinds or ())]
+    formats = [way.format for way in place.node.ways if "string" in (way.kinds or ())]
     if isinstance(value, (list, dict)):
-        yield from (
-            in_json(value) for way in ways[:1] if way.format == "json" or "json" in _about(place.node)
-        )
-    elif short_scalar(value) and not may_be_rounded(value) and not all(way.format for way in ways):
-        yield in_json(value)
+        is_meant = formats and (formats[0] == "json" or "json" in _about(place.node))
+    else:
+        is_meant = short_scalar(value) and not may_be_rounded(value) and not all(formats)
+    yield from (in_json(value),) if is_meant else ()
 
 
 def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
@@ -224,8 +221,10 @@ _SHORTEST_BEGINNING: Final = 3
 
 
 class Names(NamedTuple):
-    """The names of an object that can be repeated, bounded: undeclared, and declared ones sent, absent and missing."""
+    """An object, and its names that can be repeated, bounded: undeclared, and declared ones sent, absent and missing."""
 
+    place: Place
+    value: Mapping[str, Any]
     unknown: Sequence[str]
     present: Sequence[str]
     absent: Sequence[str]
@@ -234,23 +233,26 @@ class Names(NamedTuple):
 
 def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """An object with undeclared names at other places, read as the names that they are like, or left out."""
-    names = _names_at(place.node, value)
+    names = _names_at(place, value)
     if names.unknown:
-        homes = _homes(place.node, value, names)
-        meant = _meant(place, value, names, homes)
-        yield from _moved_out(value, names)
-        yield from _moved_inside(place.node, value, homes)
-        yield from _renamed(place.node, value, meant)
-        yield from _without_empty(place, value, names, {*homes, *(key for key in meant if meant[key])})
+        homes = _homes(names)
+        meant = _meant(names, homes)
+        yield from _moved_out(names)
+        yield from _moved_inside(names, homes)
+        yield from _renamed(names, meant)
+        yield from _without_empty(names, {*homes, *(key for key in meant if meant[key])})
 
 
-def _names_at(node: Node, value: Mapping[str, Any]) -> Names:
+def _names_at(place: Place, value: Mapping[str, Any]) -> Names:
     """Return the names of an object; none undeclared of one that has very many."""
+    node = place.node
     declared = [name for name in islice(node.properties, _MAX_NAMES) if exact(name)]
     others = (key for key in value if exact(key) and not node.declares(key))
     unknown = (key for key in others if is_name(key) and _NAME.fullmatch(key))
     absent = [name for name in declared if name not in value]
     return Names(
+        place,
+        value,
         unknown=list(islice(unknown, _MAX_UNKNOWN)) if len(value) <= _MAX_KEYS else [],
         present=[name for name in declared if name in value],
         absent=absent,
@@ -258,33 +260,27 @@ def _names_at(node: Node, value: Mapping[str, Any]) -> Names:
     )
 
 
-def _meant(
-    place: Place, value: Mapping[str, Any], names: Names, homes: Mapping[str, str]
-) -> dict[str, Sequence[str]]:
+def _meant(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
     """Return which undeclared names may be meant as which declared ones, those most like them."""
-    likely = {
-        key: _most_like(place, names, key, is_flag=isinstance(value[key], bool)) for key in names.unknown
-    }
+    likely = {key: _most_like(names, key) for key in names.unknown}
     for _ in names.unknown:
         # A name that is another one's only match is not free, and no optional one is taken in its place.
         only = [found[0] for found in likely.values() if len(found) == 1]
         taken = {name for name in only if only.count(name) == 1}
-        likely = {
-            key: found
-            if len(found) < 2 or taken.isdisjoint(found)
-            else [name for name in found if name not in taken and name in place.node.required]
-            for key, found in likely.items()
-        }
-    likely |= {key: [name] for key, name in _in_other_words(place.node, names).items() if not likely[key]}
+        for key, found in likely.items():
+            if len(found) > 1 and not taken.isdisjoint(found):
+                likely[key] = [name for name in found if name not in taken and name in names.missing]
+    likely |= {key: [name] for key, name in _in_other_words(names).items() if not likely[key]}
     return {key: [name for name in found if homes.get(key) != name] for key, found in likely.items()}
 
 
-def _in_other_words(node: Node, names: Names) -> dict[str, str]:
+def _in_other_words(names: Names) -> dict[str, str]:
     """Return the missing texts that undeclared names mean whose last word is another one.
 
     Several have the same other word (``old_string``, ``new_string`` for ``old_text``, ``new_text``), or another declared name
     ends like the missing one (``end_location`` for ``end_point`` beside ``start_point``).
     """
+    node = names.place.node
     swaps: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name in names.missing:
         *theirs, last = name_words(name) or ("",)
@@ -305,28 +301,25 @@ def _is_told_by_front(node: Node, sent: str, name: str) -> bool:
     )
 
 
-def _most_like(place: Place, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
+def _most_like(names: Names, sent: str) -> Sequence[str]:
     if any(likeness(sent, name) >= SPELLING for name in names.present):
         return ()  # another spelling of a name that was sent as well
     absent = (name for name in names.absent if not sent.startswith(f"{name}."))
     scores = {name: score for name in absent if (score := likeness(sent, name))}
-    likely = [
-        name
-        for name, score in scores.items()
-        if score >= SPELLING or _adds_nothing(place, sent, name, is_flag=is_flag)
-    ]
-    best = max((scores[name] for name in likely), default=0)
-    if likely or is_flag:
+    likely = [name for name in scores if scores[name] >= SPELLING or _adds_nothing(names, sent, name)]
+    if likely:
+        best = max(scores[name] for name in likely)
         return [name for name in likely if scores[name] == best]
-    return _said_otherwise(place.node, names, name_words(sent)) if len(names.unknown) == 1 else ()
+    is_only = len(names.unknown) == 1 and not isinstance(names.value[sent], bool)
+    return _said_otherwise(names, name_words(sent)) if is_only else ()
 
 
-def _said_otherwise(node: Node, names: Names, words: Sequence[str]) -> Sequence[str]:
+def _said_otherwise(names: Names, words: Sequence[str]) -> Sequence[str]:
     """Return the only missing name, or the only one for a text, that these words begin or describe.
 
     An optional name is only told by its initial.
     """
-    is_needed = len(names.missing) == 1
+    node, is_needed = names.place.node, len(names.missing) == 1
     if len(names.missing) > 1 or not words:
         return ()
     known = names.missing or (*names.present, *names.absent)
@@ -351,39 +344,35 @@ def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
     return about.issuperset(words) and about.isdisjoint(name_words(name))
 
 
-def _adds_nothing(place: Place, sent: str, name: str, *, is_flag: bool) -> bool:
+def _adds_nothing(names: Names, sent: str, name: str) -> bool:
     """Return whether the words that one of two names has in addition leave the meaning as it is."""
-    node, ours, theirs = place.node, name_words(sent), name_words(name)
+    node, ours, theirs = names.place.node, name_words(sent), name_words(name)
     # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
-    if is_flag or _expects(node.property_nodes[name], "boolean"):
+    if isinstance(names.value[sent], bool) or _expects(node.property_nodes[name], "boolean"):
         return False
     more = {word for word in ours if not any(_stands_for(word, each) for each in theirs)}
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
     # Another word may turn a name, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
-    return more <= {*_about(node.property_nodes[name]), *name_words(place.call.tool or "")}
+    return more <= {*_about(node.property_nodes[name]), *name_words(names.place.call.tool or "")}
 
 
 def _stands_for(word: str, whole: str) -> bool:
     """Return whether two words are the same one, or one begins the other: ``max`` and ``maximum``."""
-    is_begun = whole.startswith(singular(word)) or (
-        len(whole) >= _SHORTEST_BEGINNING and word.startswith(whole)
-    )
-    return is_begun or same_word(word, whole)
+    is_longer = len(whole) >= _SHORTEST_BEGINNING and word.startswith(whole)
+    return is_longer or whole.startswith(singular(word)) or same_word(word, whole)
 
 
-def _renamed(
-    node: Node, value: Mapping[str, Any], meant: Mapping[str, Sequence[str]]
-) -> Iterator[dict[str, Any]]:
+def _renamed(names: Names, meant: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     """Yield one name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
-    often = Counter(name for names in meant.values() for name in names)
-    for key, names in meant.items():
-        for name in names if all(often[name] == 1 for name in names) else ():
-            if _may_rename(node, value, key, name):
-                yield {name if each == key else each: own for each, own in value.items()}
+    often = Counter(name for found in meant.values() for name in found)
+    for key, found in meant.items():
+        for name in found if all(often[name] == 1 for name in found) else ():
+            if _may_rename(names.place.node, names.value[key], key, name):
+                yield {name if each == key else each: own for each, own in names.value.items()}
 
 
-def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bool:
+def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
     """Return whether a value may be moved to another name: not an identifier or secret to another one, nor to another unit.
 
     A number may have another unit (``timeout`` and ``timeout_ms``), the words another order (``lat_lon`` and ``lon_lat``).
@@ -395,7 +384,7 @@ def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> b
     if sorted(ours) == sorted(theirs) or (secret_name(sent) and is_longer_or_public):
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
-    is_number = bool(kinds) or (isinstance(value[sent], (int, float)) and not isinstance(value[sent], bool))
+    is_number = bool(kinds) or (isinstance(value, (int, float)) and not isinstance(value, bool))
     if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
@@ -409,11 +398,11 @@ def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> b
 # --- the whole call ---------------------------------------------------------------------------------------
 
 
-def _homes(node: Node, value: Mapping[str, Any], names: Names) -> dict[str, str]:
+def _homes(names: Names) -> dict[str, str]:
     """Return the undeclared names that belong inside one declared object, with its name."""
     found: dict[str, list[str]] = {key: [] for key in names.unknown}
-    for own, child in islice(node.property_nodes.items(), _MAX_NAMES):
-        sent, fields = value.get(own, {}), child.once(_fields)
+    for own, child in islice(names.place.node.property_nodes.items(), _MAX_NAMES):
+        sent, fields = names.value.get(own, {}), child.once(_fields)
         for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
             if key in fields and key not in sent:
                 places.append(own)
@@ -426,18 +415,18 @@ def _fields(node: Node) -> frozenset[str]:
     return frozenset(name for way in ways for name in way.properties)
 
 
-def _moved_inside(node: Node, value: Mapping[str, Any], homes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _moved_inside(names: Names, homes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield fields beside an object moved into it; those of a missing list become its only item."""
     for own in dict.fromkeys(homes.values()):
-        fields = {key: value[key] for key, holder in homes.items() if holder == own}
-        inner = {**value.get(own, {}), **fields}
-        holder = inner if _expects(node.property_nodes[own], "object") else [inner]
-        yield {**_without(value, fields), own: holder}
+        fields = {key: names.value[key] for key, holder in homes.items() if holder == own}
+        inner = {**names.value.get(own, {}), **fields}
+        holder = inner if _expects(names.place.node.property_nodes[own], "object") else [inner]
+        yield {**_without(names.value, fields), own: holder}
 
 
-def _moved_out(value: Mapping[str, Any], names: Names) -> Iterator[dict[str, Any]]:
+def _moved_out(names: Names) -> Iterator[dict[str, Any]]:
     """Yield the arguments in the only undeclared name that holds declared ones, moved to the top."""
-    held = {}
+    value, held = names.value, {}
     for key in names.unknown:
         inner = value[key] if isinstance(value[key], Mapping) else {}
         own = {name: inner[name] for name in names.absent if name in inner}
@@ -454,10 +443,9 @@ def _without(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
     return {key: each for key, each in value.items() if key not in keys}
 
 
-def _without_empty(
-    place: Place, value: dict[str, Any], names: Names, kept: Collection[str]
-) -> Iterator[dict[str, Any]]:
+def _without_empty(names: Names, kept: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield an undeclared name left out that has no value or is added by clients."""
+    place, value = names.place, names.value
     declared = {fold_name(name): name for name in place.node.properties}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
     for key in names.unknown:

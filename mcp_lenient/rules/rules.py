@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 from mcp_lenient.rules.words import (
     JSON_BOOLEANS,
     MAX_SEARCHED,
+    SHORT_TYPES,
     KnownItems,
     Spellings,
     ends_in_other_case,
@@ -408,12 +409,7 @@ def _is_one(node: Node, value: Any) -> bool:
 def _known_items(node: Node) -> KnownItems:
     known = [each for way in node.items.ways for each in (*(way.enum or ()), *way.examples)]
     known += [each for example in node.examples if isinstance(example, list) for each in example]
-    return KnownItems(_texts(known))
-
-
-_SHORT: Final = "str int float bool list dict".split()
-_JSON_TYPES: Final = "string integer number boolean array object".split()
-_SHORT_TYPES: Final = dict(zip(_SHORT, _JSON_TYPES, strict=True))
+    return KnownItems([each for each in known if isinstance(each, str)])
 
 
 def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
@@ -447,7 +443,7 @@ def _typed_value(node: Node, value: dict[str, Any]) -> Iterator[Any]:
         is_bare = not (content is None or isinstance(content, (list, dict)) or _may_hold_json(node))
         yield from (content,) if is_bare else ()
     elif value.keys() == {"type", "value"} and isinstance(kind, str):
-        is_typed = fits({_SHORT_TYPES.get(kind, kind)}, content, exact_integers=True)
+        is_typed = fits({SHORT_TYPES.get(kind, kind)}, content, exact_integers=True)
         yield from (content,) if is_typed else ()
 
 
@@ -654,10 +650,8 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
 
 
 def _is_of_schemas(content: _Arguments) -> bool:
-    parts = content.values()
-    return all(
-        isinstance(each, dict) and each.get("type") in _JSON_TYPES and "value" not in each for each in parts
-    )
+    schemas = [each for each in content.values() if isinstance(each, dict) and "value" not in each]
+    return len(schemas) == len(content) and all(each.get("type") in SHORT_TYPES.values() for each in schemas)
 
 
 def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iterator[_Arguments]:

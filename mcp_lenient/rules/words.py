@@ -37,6 +37,10 @@ def is_identifier(name: str | None) -> bool:
     return (name_words(name or "") or ("",))[-1] in IDENTIFIERS
 
 
+_JSON_TYPES: Final = "string integer number boolean array object".split()
+SHORT_TYPES: Final = dict(zip("str int float bool list dict".split(), _JSON_TYPES, strict=True))
+"""The JSON types by Python's names for them."""
+
 # --- other spellings --------------------------------------------------------------------------------------
 
 JSON_BOOLEANS: Final = {"true": True, "false": False}
