@@ -72,15 +72,9 @@ class _Settings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallScope:
-    """What all places of one call share.
+    """What all places of one call share: the policy, and what is known of the tool.
 
-    Attributes:
-        policy: The policy.
-        destructive: Whether the tool destroys something.
-        tool: The tool's name, if it is known.
-        by_schema: Whether nothing but the published schema says what the tool takes.
-        read_only: Whether the tool only reads.
-        observe: Receives what each rule makes of the value at a place.
+    ``by_schema``: nothing but the published schema says what it takes. ``observe`` receives what each rule makes of a value.
     """
 
     policy: _Settings
@@ -319,7 +313,7 @@ def _takes_null_but_no_words(node: Node) -> bool:
 
 def _takes_words(way: Node) -> bool:
     """Return whether a text may be any word: no date or UUID, whose format refuses one."""
-    if way.enum is not None or not (way.types is None or "string" in way.types):
+    if way.enum is not None or not way.may_be("string"):
         return False
     return not way.format or way.tree.node({"type": "string", "format": way.format}).takes("null")
 
@@ -329,7 +323,7 @@ def _left_out(*values: Any) -> Read:
 
 
 def _takes_no_null_or_text(node: Node) -> bool:
-    takes_text = any(way.types is None or "string" in way.types for way in node.ways)
+    takes_text = any(way.may_be("string") for way in node.ways)
     return not (takes_text or node.takes(None)) and _lists_no_none(node)
 
 
@@ -348,10 +342,6 @@ def _guards_empty(node: Node, *, read_only: bool) -> bool:
     return ("array" in types and not read_only) or is_free or bool(node.says("minLength"))
 
 
-def _texts(values: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(value for value in values if isinstance(value, str))
-
-
 def _lists_no_none(node: Node) -> bool:
     """Return whether neither null nor a word for an absent value is allowed here, nor such a word as an item of a list."""
     words = node.once(_listed_words)
@@ -364,7 +354,7 @@ def _listed_words(node: Node) -> frozenset[str]:
     ways = [each for way in node.ways for each in (way, *way.items.ways)]
     listed = [each for way in (node, *ways) for each in (*(way.enum or ()), *way.examples)]
     listed += [each for example in listed if isinstance(example, list) for each in example]
-    return frozenset(each.strip().casefold() for each in _texts(listed))
+    return frozenset(each.strip().casefold() for each in listed if isinstance(each, str))
 
 
 # --- lists and wrappers -----------------------------------------------------------------------------------
@@ -373,18 +363,15 @@ def _listed_words(node: Node) -> frozenset[str]:
 def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> Iterator[list[Any]]:
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     entries = value if isinstance(value, list) else [value]
-    if not entries or not all(_is_wrapper(place.node, each) for each in entries):
+    keys = {"item", "items"} - place.node.once(_item_names)
+    wrappers = [each for each in entries if isinstance(each, dict) and len(each) == 1 and each.keys() <= keys]
+    if not wrappers or len(wrappers) < len(entries):
         return
     content = [each for entry in entries for each in entry.values()]
     if isinstance(value, list):
         yield content
     elif _is_one(place.node, content[0]) and not _takes_as_item(place.node, value):
         yield content[0] if isinstance(content[0], list) else content
-
-
-def _is_wrapper(node: Node, entry: Any) -> bool:
-    is_like_one = isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= {"item", "items"}
-    return is_like_one and node.once(_item_names).isdisjoint(entry)
 
 
 def _item_names(node: Node) -> frozenset[str]:
@@ -487,7 +474,7 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
 
 def _listing(node: Node) -> tuple[frozenset[str], Sequence[str]]:
     """Return the texts of an enum that has nothing else, and the signs that may part a list of them, as they are in none."""
-    texts = _texts(node.enum or ())
+    texts = [each for each in node.enum or () if isinstance(each, str)]
     signs = [sign for sign in ",;|\n" if not any(sign in each for each in texts)]
     return frozenset(texts) - {""}, signs if len(texts) == len(node.enum or ()) else ()
 
@@ -535,10 +522,9 @@ def _folded_names(node: Node) -> Mapping[str, str | None]:
     return folded_names(node.properties)
 
 
-def _targets(place: Place, value: Mapping[str, Any]) -> frozenset[str]:
+def _targets(node: Node, value: Mapping[str, Any]) -> AbstractSet[str]:
     """Return the names that an undeclared one may mean: absent, and in an open object required."""
-    node = place.node
-    absent = frozenset(name for name in node.properties if name not in value)
+    absent = node.properties.keys() - value.keys()
     return absent if node.closed else absent & node.required
 
 
@@ -547,7 +533,7 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
     node = place.node
     if value.keys() >= node.properties.keys():
         return
-    targets = _targets(place, value)
+    targets = _targets(node, value)
     meant = {key: name for key, name in _in_other_case(node, place.unknown).items() if name not in value}
     found = {key: name for key, name in meant.items() if name in targets}
     if place.call.by_schema:
@@ -602,7 +588,7 @@ def rename_alias(place: Place, value: dict[str, Any]) -> Names:
     """An alias that the author or operator declared, to the parameter's name."""
     if not place.path:
         owners = {other: name for name, others in place.call.policy.aliases.items() for other in others}
-        targets = _targets(place, value)
+        targets = _targets(place.node, value)
         yield from ((key, owners[key]) for key in place.unknown if owners.get(key) in targets)
 
 

@@ -257,13 +257,10 @@ class KnownItems:
             listings = ([part.strip() for part in parts] for parts in (_SEPARATOR.split(text), text.split()))
             return not any(len(parts) > 1 and self._items.issuperset(parts) for parts in listings)
         is_whole = is_member or _ONE_ITEM.fullmatch(_shape(text)) is not None
-        return is_whole and not self._has_part(text)
-
-    def _has_part(self, text: str) -> bool:
-        if self._phrases and len(text) > MAX_SEARCHED:
-            return True
+        if not is_whole or (self._phrases and len(text) > MAX_SEARCHED):
+            return False
         whole = _phrase(text)
-        return any(part in whole and part != whole for part in self._phrases)
+        return not any(part in whole and part != whole for part in self._phrases)
 
 
 def _phrase(text: str) -> str:
