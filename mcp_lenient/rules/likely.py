@@ -45,7 +45,7 @@ _HOLDERS: Final = frozenset(
     "value values item items data text content result input string number integer boolean".split()
 )
 """Names in an object around one value that do not describe it."""
-_TYPES: Final = frozenset({*SHORT_TYPES, *SHORT_TYPES.values(), "null", "tuple"})
+_TYPES: Final = (*SHORT_TYPES, *SHORT_TYPES.values(), "null", "tuple")
 """Types as JSON Schema and Python name them."""
 
 
@@ -124,15 +124,13 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
         return
     if _QUOTED_PARTS.fullmatch(text.strip()):
         yield [each[1:-1] for each in _QUOTED_PART.findall(text)]
-    if _NO_LIST_MARK.search(text):
-        return
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
-    if len(parts) < 2:
+    are_numbers = all(map(_NUMBER.fullmatch, parts))
+    has_decimal_commas = are_numbers and "," in text and ";" in text  # `0,5; 1,5`
+    if len(parts) < 2 or has_decimal_commas or _NO_LIST_MARK.search(text):
         return
     has_thousands = _THOUSANDS.fullmatch(text) is not None
-    if all(map(_NUMBER.fullmatch, parts)):
-        if "," in text and ";" in text:  # `0,5; 1,5` has decimal commas
-            return
+    if are_numbers:
         yield [json.loads(part) for part in parts]
         yield from [[json.loads(text.replace(",", ""))]] if has_thousands else ()
     yield from (parts, [text]) if _are_alike(parts) and not has_thousands else ([text], parts)
@@ -177,8 +175,7 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
     for _ in range(_MAX_HOLDERS if place.name is not None or place.item else 0):
         if not isinstance(held, Mapping):  # no JSON at all
             return
-        kind = held.get("type")
-        is_typed = len(held) == 2 and isinstance(kind, str) and kind in _TYPES
+        is_typed = len(held) == 2 and held.get("type") in _TYPES
         names = [key for key in held if isinstance(key, str) and not (is_typed and key == "type")]
         # `{"$ne": 5}` and `{"not": true}` do not mean their value.
         usual = {*_HOLDERS, fold_name(place.name or "value"), *({"description"} if is_typed else ())}
@@ -207,7 +204,7 @@ def any_item(place: Place, value: list[Any]) -> Sequence[str]:
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
     """The list that is the only item of a list, also as a schema: ``[{"type": "string", "enum": ["a"]}]``."""
     held = value[0] if len(value) == 1 and place.name is not None else None
-    if isinstance(held, dict) and len(held) == 2 and held.get("type") in (*_TYPES,):
+    if isinstance(held, dict) and len(held) == 2 and held.get("type") in _TYPES:
         held = held.get("enum")
     if isinstance(held, list):
         yield held
@@ -277,8 +274,8 @@ def _meant(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
 def _in_other_words(names: Names) -> dict[str, str]:
     """Return the missing texts that undeclared names mean whose last word is another one.
 
-    Several have the same other word (``old_string``, ``new_string`` for ``old_text``, ``new_text``), or another declared name
-    ends like the missing one (``end_location`` for ``end_point`` beside ``start_point``).
+    Several have the same one (``old_string``, ``new_string`` for ``old_text``, ``new_text``), or another declared name ends
+    like the missing one (``end_location`` for ``end_point`` beside ``start_point``).
     """
     node = names.place.node
     swaps: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -315,10 +312,7 @@ def _most_like(names: Names, sent: str) -> Sequence[str]:
 
 
 def _said_otherwise(names: Names, words: Sequence[str]) -> Sequence[str]:
-    """Return the only missing name, or the only one for a text, that these words begin or describe.
-
-    An optional name is only told by its initial.
-    """
+    """Return the only missing name, or the only one for a text, that these words begin or describe."""
     node, is_needed = names.place.node, len(names.missing) == 1
     if len(names.missing) > 1 or not words:
         return ()
@@ -330,7 +324,7 @@ def _said_otherwise(names: Names, words: Sequence[str]) -> Sequence[str]:
 
 
 def _begins(node: Node, name: str, word: str, *, is_needed: bool) -> bool:
-    """Return whether a word is the beginning of a name, or a word for identifiers its end."""
+    """Return whether a word is the beginning of a name, of an optional one its initial, or a word for identifiers its end."""
     letters = "".join(name_words(name))
     if not is_needed:
         return len(word) == 1 and letters.startswith(word)

@@ -297,10 +297,6 @@ def _spellings(node: Node) -> Spellings:
 # --- nothing ----------------------------------------------------------------------------------------------
 
 
-def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
-    return sent in place.node.default
-
-
 def null_text_to_null(place: Place, text: str) -> Iterator[None]:
     """``"null"`` to null, where null is accepted and no word is."""
     if text in _NULL_TEXTS and not place.branch and text.casefold() not in place.node.once(_listed_words):
@@ -680,11 +676,9 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
 
 
 def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments) -> bool:
-    """Return whether flat fields belong in an open object, the only parameter missing, which has a name for such fields.
-
-    One of another name would swallow misspelled names and those of another tool.
-    """
+    """Return whether flat fields belong in the only parameter missing: an open object that has a name for such fields."""
     nodes = node.property_nodes
+    # One of another name would swallow misspelled names and those of another tool.
     found = {each for each in node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[each])}
     if not {name} == found == nodes.keys() - arguments.keys():
         return False
@@ -775,7 +769,7 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
 _parsing = partial(Rule, takes=_TEXT, chains=True)
-_leaving_out = partial(Rule, part="absence", keeps=_is_default)
+_leaving_out = partial(Rule, part="absence", keeps=lambda place, sent, _: sent in place.node.default)
 _naming = partial(Rule, takes=("object",), part="names")
 _moving = partial(Rule, takes=("object",), part="arguments", chains=True)
 

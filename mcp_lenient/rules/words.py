@@ -51,10 +51,7 @@ _AROUND_SPELLING: Final = 1_000
 
 
 class Spellings:
-    """The members of an enum whose values are of these JSON types, by the texts that spell them.
-
-    ``longest``: characters of the longest text that may spell one.
-    """
+    """The members of an enum of these JSON types, by the texts that spell them, of ``longest`` characters at most."""
 
     def __init__(self, members: Sequence[Any], kinds: AbstractSet[str] | None) -> None:
         self._texts = [each for each in members if isinstance(each, str)]
@@ -300,10 +297,9 @@ def has_delimiter(text: str) -> bool:
 def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | None:
     """Split a text into numbers at commas or semicolons; None if one may be a decimal comma or part thousands."""
     text = text.strip()
-    if _BARE_COMMA.search(text) and (_SPACED_COMMA.search(text) or _OTHER_NUMBER.search(text)):
-        return None
     parts = text.split(";" if ";" in text else ",")
-    if any(map(may_have_thousands, parts)):
+    is_mixed = _BARE_COMMA.search(text) and (_SPACED_COMMA.search(text) or _OTHER_NUMBER.search(text))
+    if is_mixed or any(map(may_have_thousands, parts)):
         return None
     numbers = list(map(number_in_text if integers else exact_number_in_text, parts))
     found = [number for number in numbers if number is not None]
