@@ -389,9 +389,6 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
     return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
 
 
-# --- the whole call ---------------------------------------------------------------------------------------
-
-
 def _homes(names: Names) -> dict[str, str]:
     """Return the undeclared names that belong inside one declared object, with its name."""
     found: dict[str, list[str]] = {key: [] for key in names.unknown}
@@ -440,7 +437,7 @@ def _without(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
 def _without_empty(names: Names, kept: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield an undeclared name left out that has no value or is added by clients."""
     place, value = names.place, names.value
-    declared = {fold_name(name): name for name in place.node.properties}
+    declared = {*map(fold_name, place.node.properties)}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
     for key in names.unknown:
         is_empty_or_added = value[key] in (None, "", [], {}) or key in injected
@@ -448,16 +445,14 @@ def _without_empty(names: Names, kept: Collection[str]) -> Iterator[dict[str, An
             yield _without(value, [key])
 
 
-_TEXT: Final = ("string",)
-_OBJECT: Final = ("object",)
 LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("near_member", 16, near_member, ("string", "null"), certain=False),
     Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
     Rule("any_item", 16, any_item, ("array",), certain=False),
-    Rule("as_list", 16, as_list, _TEXT, certain=False),
+    Rule("as_list", 16, as_list, ("string",), certain=False),
     Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
-    Rule("out_of_object", 16, out_of_object, _OBJECT, certain=False),
+    Rule("out_of_object", 16, out_of_object, ("object",), certain=False),
     Rule("leave_out", 16, leave_out, ("string", "null", "array", "object"), part="absence", certain=False),
-    Rule("other_names", 16, other_names, _OBJECT, part="names", certain=False),
+    Rule("other_names", 16, other_names, ("object",), part="names", certain=False),
 )
 """The uncertain rules: each is tried like any other, and what it makes is offered as a fix."""

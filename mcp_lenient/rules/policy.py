@@ -23,7 +23,6 @@ LeakedMarkup = Literal["warn", "refuse"]
 Unsaid = Literal["if_marked", "unless_read_only"]
 Destructive = Unsaid | bool
 _Aliases = Mapping[str, Sequence[str]]
-_NEAR: Final = 0.8
 
 
 class _DefaultRules(tuple[Rule, ...]):
@@ -198,7 +197,7 @@ def _rules(rules: Any) -> tuple[Rule, ...]:
 
 def _check_disabled(disabled: AbstractSet[str], known: set[str]) -> None:
     for name in sorted(disabled - known):
-        near = get_close_matches(name, sorted(known), cutoff=_NEAR)
+        near = get_close_matches(name, sorted(known), cutoff=0.8)
         names = map(repr, near or sorted(known))
         hint = f"Did you mean {' or '.join(names)}?" if near else f"The rules are {', '.join(names)}."
         msg = f"Policy.disable names {name!r}, which is not a rule. {hint}"

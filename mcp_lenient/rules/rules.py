@@ -491,7 +491,6 @@ _IN_CONTEXT: Final = frozenset({"agent_fingerprint", "task_fingerprint", "metada
 """What CrewAI adds to each call: github.com/crewAIInc/crewAI, tools/tool_usage and issue 4796."""
 BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 """Keys of n8n's chat trigger, which its MCP Client Tool sends beside ``toolCallId``."""
-Names = Iterator[tuple[str, Any]]
 
 
 def injected_keys(unknown: Collection[Any], declared: Collection[str], also: Collection[str]) -> set[str]:
@@ -500,7 +499,7 @@ def injected_keys(unknown: Collection[Any], declared: Collection[str], also: Col
     return {*unknown} & {*known, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
 
 
-def drop_injected(place: Place, value: dict[str, Any]) -> Names:
+def drop_injected(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Keys that known clients add dropped, at the top level of a closed schema."""
     if not place.path and place.node.closed and place.unknown:
         declared, context = place.node.once(_folded_names), value.get(_CONTEXT)
@@ -524,7 +523,7 @@ def _targets(node: Node, value: Mapping[str, Any]) -> AbstractSet[str]:
     return absent if node.closed else absent & node.required
 
 
-def rename_case(place: Place, value: dict[str, Any]) -> Names:
+def rename_case(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """``maxResults`` to ``max_results``, the only declared name that differs in case style alone."""
     node = place.node
     if value.keys() >= node.properties.keys():
@@ -580,7 +579,7 @@ def _keeps_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
     return name_words(renamed[0]) == name_words(renamed[1])
 
 
-def rename_alias(place: Place, value: dict[str, Any]) -> Names:
+def rename_alias(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """An alias that the author or operator declared, to the parameter's name."""
     if not place.path:
         owners = {other: name for name, others in place.call.policy.aliases.items() for other in others}
