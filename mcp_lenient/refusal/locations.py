@@ -89,8 +89,7 @@ class Refused:
         is_own = isinstance(key, int) or any(key in way.properties for way in ways)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
         hidden = not is_own and (above.secret or not is_name(str(key)))
-        is_of_name = secret_name(key, secrets) or not above.naming <= {key}
-        secret = hidden or above.secret or is_of_name or marked_secret(node) or has_credential(value)
+        secret = hidden or above.secret or _is_secret(key, value, node, above.naming, secrets)
         declared = is_own and above.declared
         self._places[path] = Location(
             path,
@@ -182,6 +181,14 @@ def _of_all(ways: Iterable[Node], key: object) -> Node | None:
     return found[0].tree.any_of(found) if found else None
 
 
+def _is_secret(
+    key: object, value: object, node: Node | None, naming: frozenset[str], secrets: Collection[str]
+) -> bool:
+    """Return whether a value is a secret: by its name, by keys beside it that name one, by its schema or by its form."""
+    is_of_name = secret_name(key, secrets) or not naming <= {key}
+    return is_of_name or marked_secret(node) or has_credential(value)
+
+
 class _Within(NamedTuple):
     """A value within another: its key if that may be a secret, whether it or what it is in is one, or has no declared name."""
 
@@ -201,8 +208,7 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
             child = _of_all(ways, key)
             is_open = isinstance(key, str) and not any(key in way.properties for way in ways)
             hidden = key if is_open and (part.secret or part.open) else None
-            is_named = part.secret or secret_name(key, secrets) or not named <= {key}
-            is_secret = is_named or marked_secret(child) or has_credential(entry)
+            is_secret = part.secret or _is_secret(key, entry, child, named, secrets)
             waiting.append((child, _Within(entry, hidden, is_secret, part.open or is_open)))
     if len(waiting) > _LOOKED_AT:
         yield _Within(_TOO_MUCH, None, secret=True)
