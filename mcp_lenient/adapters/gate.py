@@ -583,7 +583,7 @@ class Gate:
             await self.ran(call)
         elif judged.compiled.mode == "repair":
             who = call.who()
-            call, caller = replace(call, who=lambda: who), caller_of(who)
+            call, caller = replace(call, who=partial(dict, who)), caller_of(who)
             if caller is not None:
                 await self.repeats.recall(caller, call.name)
                 verdict = self._outcome(call, judged)
