@@ -93,10 +93,10 @@ def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:
     from rich.text import Text
 
     from mcp_lenient.telemetry.events import event_parts, read_event
-    from mcp_lenient.values.display import escaped
+    from mcp_lenient.values.display import shown
 
     event = read_event(line)
     if event is not None:
         known = event.model_dump(mode="json", exclude_defaults=True)
         return Text(" ").join(Text(text, style) for text, style in event_parts(known, today=now))
-    return Text(escaped(line, limit=1000), "dim") if foreign and line else None
+    return Text(shown(line, 1000), "dim") if foreign and line else None

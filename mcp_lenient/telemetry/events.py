@@ -6,6 +6,7 @@ import ast
 import inspect
 import logging
 from datetime import datetime, timezone
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
@@ -24,8 +25,8 @@ from mcp_lenient.values.display import (
     LONGEST_PART,
     LONGEST_POINTER,
     LONGEST_TEXT,
-    escaped,
     escaped_pointer,
+    shown,
     shown_label,
     shown_model,
     shown_name,
@@ -83,6 +84,7 @@ LISTED: Final = 50
 RecordedType = Literal[JsonType, "absent", "unknown"]
 """A JSON type name, ``absent`` for an omitted property, ``unknown`` for a value that is not JSON."""
 _RECORDED: Final = frozenset(get_args(RecordedType))
+_escaped: Final = partial(shown, limit=LONGEST_TEXT)
 _FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "client_name": shown_label,
     "client_version": shown_label,
@@ -162,7 +164,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         "timestamp": timestamp(),
         "event": event,
         "tool": shown_name(tool),
-        **{name: escaped(text) for name, text in reasons.items() if text},
+        **{name: _escaped(text) for name, text in reasons.items() if text},
         "fault": fault_of(event, violations, error_code, repeated),
         "repeated": repeated if repeated > 1 else None,
         "violations": [_violation_record(item, secret) for item in violations[:LISTED]],
@@ -174,7 +176,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         ],
         "shapes": shapes,
         "duration_us": max(duration_us, 0),
-        **{name: _FORMS.get(name, escaped)(text) for name, text in caller.items() if text},
+        **{name: _FORMS.get(name, _escaped)(text) for name, text in caller.items() if text},
         "schema_version": 1,
     }
     return {name: value for name, value in fields.items() if value}
@@ -194,7 +196,7 @@ def _violation_record(item: Violation, secret: frozenset[str]) -> dict[str, str]
 
 def _repair_record(item: Repair, secret: frozenset[str]) -> dict[str, str]:
     return {
-        "rule": escaped(item.rule, limit=LONGEST_PART),
+        "rule": shown(item.rule, LONGEST_PART),
         "pointer": escaped_pointer(item.pointer, secret),
         "before": item.before if item.before in _RECORDED else "unknown",
         "after": item.after if item.after in _RECORDED else "unknown",
@@ -423,7 +425,7 @@ def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> 
     if "model" in fields:
         parts.append((f"with {fields['model']}", "dim"))
     parts += [(f"{name}={value}", "dim") for name, value in fields.get("context", {}).items()]
-    return [(escaped(text, limit=8 * LONGEST_TEXT), style) for text, style in parts]
+    return [(shown(text, 8 * LONGEST_TEXT), style) for text, style in parts]
 
 
 def _time(written: str | None, today: datetime | None) -> str:

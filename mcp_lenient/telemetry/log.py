@@ -22,7 +22,7 @@ from mcp_lenient.telemetry.events import LEVELS, event_fields, fault_of, timesta
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
-from mcp_lenient.values.display import escaped, escaped_pointer, shown_key, shown_name
+from mcp_lenient.values.display import LONGEST_TEXT, escaped_pointer, shown, shown_key, shown_name
 from mcp_lenient.values.markup import leaked_markup
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class EventLog:
 
     def warn_once(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Warn about a limitation of a tool or feature, once per subject and for at most 1000 subjects."""
-        key = (event, escaped(subject))
+        key = (event, shown(subject, LONGEST_TEXT))
         if key not in self._warned and len(self._warned) < _MAX_SUBJECTS:
             self._warned.add(key)
             self.warn_each_time(event, subject, reason)
@@ -172,8 +172,8 @@ class EventLog:
         fields = {
             "event": event,
             "timestamp": timestamp(),
-            "subject": shown_name(subject) if event in _OF_TOOLS else escaped(subject),
-            "reason": escaped(reason, limit=_MAX_REASON),
+            "subject": shown_name(subject) if event in _OF_TOOLS else shown(subject, LONGEST_TEXT),
+            "reason": shown(reason, _MAX_REASON),
         }
         self._write("warning", fields)
 

@@ -156,7 +156,7 @@ def _is_generated(key: str) -> bool:
 
 
 def shown(text: object, limit: int = MAX_NAME) -> str:
-    """Return a client's name in a form that can be printed anywhere: escaped and cut."""
+    """Return a client's text in a form that can be printed anywhere: one line, escaped and cut."""
     raw = text if isinstance(text, str) else text_of(text)
     if len(raw) <= limit and raw.isprintable():
         return raw
@@ -245,11 +245,6 @@ def encodable(value: Any) -> Any:
 def exact(name: object) -> bool:
     """Return whether a name can be written unchanged in a message or patch."""
     return isinstance(name, str) and len(name) <= MAX_NAME and not _SURROGATE.search(name)
-
-
-def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
-    """Return client-chosen text for logs: one printable line of at most ``limit`` characters. It is for people to read."""
-    return shown(text, limit)
 
 
 def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:

@@ -18,7 +18,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import escaped, place
+from mcp_lenient.values.display import LONGEST_TEXT, place, shown
 
 MAX_BYTES = 2**20
 """The largest file that is read."""
@@ -138,7 +138,7 @@ def _yaml(file: FilePath, text: str) -> Document:
     # The others are of values with a tag, and of dates.
     except (YAMLError, AssertionError, LookupError, ValueError) as error:
         reason = str(error)
-    raise _error(file, f"this cannot be read as YAML: {escaped(' '.join(reason.split()))}", line)
+    raise _error(file, f"this cannot be read as YAML: {shown(' '.join(reason.split()), LONGEST_TEXT)}", line)
 
 
 def _lines(node: Node, path: Path) -> Iterator[tuple[Path, int]]:

@@ -27,7 +27,7 @@ from mcp_lenient.devtools.report.counting import (
 from mcp_lenient.devtools.report.database import Database, ReportError
 from mcp_lenient.devtools.report.model import LogFigures, Selection
 from mcp_lenient.devtools.report.questions import step
-from mcp_lenient.values.display import escaped
+from mcp_lenient.values.display import shown
 
 _PORTS: Final = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
 _ADDRESS: Final = re.compile("clickhouses?://[^/]")
@@ -96,7 +96,7 @@ def _check_version(server: str) -> None:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
     if numbers < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
-        msg = f"ClickHouse {escaped(version, limit=20)} is too old for a report: it needs {oldest} or newer"
+        msg = f"ClickHouse {shown(version, 20)} is too old for a report: it needs {oldest} or newer"
         raise ReportError(msg)
 
 
@@ -124,5 +124,5 @@ def _answer(server: str, sql: str) -> Iterator[BinaryIO]:
             how = "answers with an error"
             said = error.read(_LONGEST_ANSWER).decode("utf-8", "replace").strip() or said
         where = f"{to.hostname}:{to.port or port}"
-        msg = f"ClickHouse at {where} {how}: {escaped(said, limit=_LONGEST_ANSWER)}"
+        msg = f"ClickHouse at {where} {how}: {shown(said, _LONGEST_ANSWER)}"
         raise ReportError(msg) from None

@@ -22,7 +22,7 @@ from mcp_lenient.devtools.report.wording import (
     steps,
     title,
 )
-from mcp_lenient.values.display import escaped
+from mcp_lenient.values.display import shown
 
 _MOST_RULES: Final = 12
 
@@ -170,4 +170,4 @@ def _name(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(escaped(text, limit=_LONGEST))
+    return escape(shown(text, _LONGEST))

@@ -22,7 +22,7 @@ from mcp_lenient.devtools.report.model import (
     Unrepaired,
 )
 from mcp_lenient.telemetry.events import EventName
-from mcp_lenient.values.display import escaped
+from mcp_lenient.values.display import shown
 
 TableCell = str | int
 _MOST_SKIPPED: Final = 20
@@ -170,8 +170,8 @@ NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "
 
 def title(report: Report, name: str) -> str:
     """Return the title of a table, with the number of entries shown if some are left out."""
-    shown, found = len(getattr(report, name)), report.found[name]
-    return TABLES[name].title + (f" ({shown:,} of {found:,})" if found > shown else "")
+    listed, found = len(getattr(report, name)), report.found[name]
+    return TABLES[name].title + (f" ({listed:,} of {found:,})" if found > listed else "")
 
 
 def rows(report: Report, name: str) -> list[list[str]]:
@@ -300,4 +300,4 @@ def _advice(report: Report) -> RenderableType:
 
 
 def _plain(text: str, style: str = "") -> Text:
-    return Text(escaped(text, limit=_LONGEST), style=style)
+    return Text(shown(text, _LONGEST), style=style)
