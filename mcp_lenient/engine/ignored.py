@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from mcp_lenient.rules.rules import names_in_other_style
@@ -26,13 +25,6 @@ _PROBE: Final = {"\x00": [None]}
 
 class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never raised to callers
     """The schema branches too much to repair this call."""
-
-
-def undeclared(node: Node, names: AbstractSet[Any]) -> list[str]:
-    """Return the names that match neither a property nor a pattern of the schema."""
-    if names <= node.properties.keys():
-        return []
-    return [name for name in names if isinstance(name, str) and not node.declares(name)]
 
 
 def spellings(node: Node) -> Spelt:
@@ -174,7 +166,7 @@ class _NameSearch:
             return
         known = {key for way in ways for key in value if key in way.properties}
         for way in ways:
-            for key in undeclared(way, value.keys()) if way.properties else ():
+            for key in way.undeclared(value) if way.properties else ():
                 if key not in known and self._is_spelling(way, value, path, key):
                     yield key
 

@@ -14,7 +14,6 @@ from mcp_lenient.engine.ignored import (
     ignores_names,
     misnamed,
     spellings,
-    undeclared,
     wrapped_away,
 )
 from mcp_lenient.rules.rules import (
@@ -434,7 +433,7 @@ class Reader:
         if not isinstance(name, str):
             return None, None
         self._spend()  # undeclared keys cost time as well
-        found = node.property(name)
+        found = node.child(name)
         if found is None and name in scope.below:
             alike = [each for each in node.once(spellings).get(squashed(name), ()) if each not in value]
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
@@ -447,7 +446,7 @@ class Reader:
         """
         if not (scope.full or scope.names):
             return {}, True
-        node, unknown = place.node, undeclared(place.node, value.keys())
+        node, unknown = place.node, place.node.undeclared(value)
         if not unknown:
             return {}, node.required <= value.keys()
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown

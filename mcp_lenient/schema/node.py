@@ -13,7 +13,7 @@ from mcp_lenient.schema.checks import PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
-from mcp_lenient.values.json_values import PYTHON_TYPES, json_type, same_json
+from mcp_lenient.values.json_values import json_type, same_json
 from mcp_lenient.values.names import by_key
 
 MAX_WAYS: Final = 2_000
@@ -144,12 +144,12 @@ class Node:
         return (isinstance(value, bool), value) in self._listed
 
     def _check(self) -> Callable[[Any], bool]:
-        schema, is_widened = self.schema, self.tree.is_widened and self.default
+        schema = self.schema
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
-        if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
-            return self._validated if is_widened else partial(fits, self.types)
-        return self._validated
+        is_type = isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS
+        is_widened = self.tree.is_widened and self.default
+        return partial(fits, self.types) if is_type and not is_widened else self._validated
 
     def _validated(self, value: Any) -> bool:
         try:
@@ -208,15 +208,14 @@ class Node:
     @cached_property
     def taken(self) -> frozenset[str] | None:
         """The JSON types of the ways; None if one of them takes any."""
-        if any(node.kinds is None for node in self.ways):
-            return None
-        return frozenset[str]().union(*(node.kinds or () for node in self.ways))
+        kinds = [way.kinds for way in self.ways]
+        return None if None in kinds else frozenset(kind for each in kinds for kind in each or ())
 
     @cached_property
     def families(self) -> frozenset[str]:
         """The JSON types of the ways; integers count as numbers, null is left out."""
-        kinds = frozenset[str]().union(*(node.kinds or () for node in self.ways))
-        return frozenset("number" if kind == "integer" else kind for kind in kinds) - {"null"}
+        kinds = {kind for way in self.ways for kind in way.kinds or ()} - {"null"}
+        return frozenset("number" if kind == "integer" else kind for kind in kinds)
 
     @cached_property
     def discriminator(self) -> Discriminator | None:
@@ -268,19 +267,18 @@ class Node:
         found = (each for said in self.says("patternProperties") for each in said.items())
         return tuple((pattern, self.tree.node(schema)) for pattern, schema in found)
 
-    def property(self, name: str) -> Node | None:
-        """Return the node of a property: declared, by pattern or additional; None if it may be anything."""
-        found = self.property_nodes.get(name) or self._by_pattern(name)
-        if found is None and isinstance(self.extra, Mapping):
-            return self.tree.node(self.extra)
-        return found
-
     def _by_pattern(self, name: str) -> Node | None:
         return next((node for pattern, node in self.patterns if holds("pattern", pattern, name)), None)
 
     def declares(self, name: object) -> bool:
         """Return whether a name is declared, or matches a pattern."""
         return name in self.properties or (isinstance(name, str) and self._by_pattern(name) is not None)
+
+    def undeclared(self, value: Mapping[Any, Any]) -> list[str]:
+        """Return the names in an object that are neither declared nor match a pattern."""
+        if value.keys() <= self.properties.keys():
+            return []
+        return [name for name in value if isinstance(name, str) and not self.declares(name)]
 
     @cached_property
     def prefix(self) -> tuple[Node, ...]:
@@ -297,15 +295,18 @@ class Node:
         return self.prefix[index] if index < len(self.prefix) else self.items
 
     def child(self, key: object) -> Node | None:
-        """Return the node of a property or an item; None if it may be anything."""
-        if isinstance(key, str):
-            return self.property(key)
-        return self.item(key) if isinstance(key, int) and key >= 0 else None
+        """Return the node of an item or a property: declared, by pattern or additional; None if it may be anything."""
+        if not isinstance(key, str):
+            return self.item(key) if isinstance(key, int) and key >= 0 else None
+        found = self.property_nodes.get(key) or self._by_pattern(key)
+        if found is None and isinstance(self.extra, Mapping):
+            return self.tree.node(self.extra)
+        return found
 
 
 def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
     """Return whether a value is of one of the JSON types; ``7.0`` is an integer unless ``exact_integers`` is set."""
-    kind = PYTHON_TYPES.get(type(value)) or json_type(value)
+    kind = json_type(value)
     if types is None or kind in types or (kind == "integer" and "number" in types):
         return True
     return kind == "number" and "integer" in types and not exact_integers and value.is_integer()

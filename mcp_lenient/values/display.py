@@ -181,14 +181,13 @@ def place(path: Path, *, quoted: bool = False) -> str:
     """Write where a value is, as a model writes it: ``rows[0].age``, ``titles["title "]`` but ``titles.title `` in quotes."""
     if len(path) > 8:
         return cut(f"{place(path[:4], quoted=quoted)} … {place(path[-2:], quoted=quoted)}", 4 * MAX_NAME)
-    text = "".join(_step(part, quoted=quoted) for part in path)
+    text = ""
+    for part in path:
+        if not isinstance(part, str):
+            text += f"[{shown(part)}]"
+        else:
+            text += f".{shown(part)}" if quoted or _PLAIN_NAME.fullmatch(part) else f'["{shown(part)}"]'
     return cut(text.removeprefix("."), 4 * MAX_NAME)
-
-
-def _step(part: str | int, *, quoted: bool) -> str:
-    if not isinstance(part, str):
-        return f"[{shown(part)}]"
-    return f".{shown(part)}" if quoted or _PLAIN_NAME.fullmatch(part) else f'["{shown(part)}"]'
 
 
 def short_scalar(value: object) -> bool:

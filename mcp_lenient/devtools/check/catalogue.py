@@ -185,7 +185,7 @@ def required_undeclared(surface: Surface) -> Iterator[Hit]:
     """A required name is not declared; an error if other names are forbidden."""
     for place, node in surface.objects:
         for name in sorted(node.required - node.properties.keys()):
-            if node.property(name) is not None or node.declares(name):
+            if node.child(name) is not None or node.declares(name):
                 continue
             where = within(place, name)
             yield Hit(
