@@ -117,7 +117,7 @@ def json_value(text: str) -> Any:
 
 
 def _finite(text: str) -> SpelledFloat:
-    value = SpelledFloat(float(text), text)
+    value = SpelledFloat(text)
     if math.isinf(value):
         raise ValueError
     return value

@@ -7,13 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from mcp_lenient.types import Path
 from mcp_lenient.values.limits import Limits
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 def pointer(path: Path) -> str:
@@ -131,13 +128,12 @@ def nests_less(value: Any, deepest: int) -> bool:
     """Return whether a value has at most this many levels; False for one that contains itself."""
     level = [value]
     for _ in range(deepest + 1):
-        containers = [each for each in level if isinstance(each, (dict, list, tuple))]
-        if not containers:
+        level = [each for each in level if isinstance(each, (dict, list, tuple))]
+        if not level:
             return True
-        if len(containers) > _MAX_CONTAINERS:  # a list that contains itself twice
+        if len(level) > _MAX_CONTAINERS:  # a list that contains itself twice
             return False
-        below = (each.values() if isinstance(each, dict) else each for each in containers)
-        level = [*chain.from_iterable(below)]
+        level = [*chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level)]
     return False
 
 
@@ -159,13 +155,9 @@ class SpelledFloat(float):
     """A float with its source spelling."""
 
     __slots__ = ("spelling",)
-    spelling: str
 
-    def __new__(cls, value: float, spelling: str = "") -> Self:
-        """Return ``value`` with a spelling."""
-        self = super().__new__(cls, value)
+    def __init__(self, spelling: str) -> None:
         self.spelling = spelling
-        return self
 
 
 class ParsedInteger(int):
@@ -198,7 +190,7 @@ def _plain(value: Any) -> Any:
 def spelled_integer(spelling: str) -> int | SpelledFloat:
     """Return an integer of a JSON text; ValueError if it is too long."""
     if spelling == "-0":  # an `int` would lose its sign
-        return SpelledFloat(-0.0, spelling)
+        return SpelledFloat(spelling)
     if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
     value = int(spelling)  # may also raise: the interpreter's own digit limit may be lower
@@ -207,22 +199,16 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
 
 
 def _spelled_float(spelling: str) -> SpelledFloat:
-    return SpelledFloat(_float(spelling), spelling)
-
-
-def _float(spelling: str) -> float:
     if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
-    value = float(spelling)
-    if spelling != repr(value) and not _has_digits(value, _digits(spelling)):
-        raise ValueError(spelling)
-    return value
-
-
-def _has_digits(value: float, digits: str) -> bool:
+    value, digits = SpelledFloat(spelling), _digits(spelling)
+    if not digits or spelling == repr(value):
+        return value
     # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero differ
     # from both.
-    return not digits or digits in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}"))
+    if digits not in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")):
+        raise ValueError(spelling)
+    return value
 
 
 def _digits(spelling: str) -> str:
@@ -236,7 +222,7 @@ def number_in_text(text: str) -> int | float | None:
     if number is None:
         return None
     try:
-        value = spelled_integer(spelling) if number.lastindex is None else _float(spelling)
+        value = spelled_integer(spelling) if number.lastindex is None else _spelled_float(spelling)
     except ValueError:
         return None
     return float(value) if isinstance(value, float) else int(value)
@@ -395,12 +381,11 @@ def looks_like_json(text: str) -> bool:
 
 
 def _unquoted(text: str) -> str:
+    text = _without_fence(text)
     for _ in range(_MAX_QUOTINGS):
-        text = _without_fence(text)
-        if text[:1] != '"':
-            return text
-        text = _decoded(text) or ""
-    return _without_fence(text)
+        if text[:1] == '"':
+            text = _without_fence(_decoded(text) or "")
+    return text
 
 
 def _without_fence(text: str) -> str:
