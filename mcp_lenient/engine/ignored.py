@@ -10,7 +10,7 @@ from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair, Validator
 from mcp_lenient.values.json_values import JSON, parse_container, pointer, same_json
 from mcp_lenient.values.limits import Limits
-from mcp_lenient.values.names import Spelt, by_letters, one_slip_away, squashed
+from mcp_lenient.values.names import by_key, one_slip_away, shortened_names, squashed
 from mcp_lenient.values.patches import REMOVED, entries, with_value
 
 _MAX_GROUPS: Final = 16
@@ -27,13 +27,13 @@ class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never r
     """The schema branches too much to repair this call."""
 
 
-def spellings(node: Node) -> Spelt:
+def spellings(node: Node) -> Mapping[str, Sequence[str]]:
     """Return the declared names by their letters and digits."""
-    return by_letters(node.properties)
+    return by_key((squashed(name), name) for name in node.properties)
 
 
-def _shortened(node: Node) -> Spelt:
-    return by_letters(node.properties, but_one=True)
+def _shortened(node: Node) -> Mapping[str, Sequence[str]]:
+    return shortened_names(node.properties)
 
 
 def has_open_objects(tree: Tree) -> bool:

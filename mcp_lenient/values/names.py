@@ -137,7 +137,6 @@ def _fold_tool(name: str) -> str:
 _MIN_LETTERS = 3
 _MAX_SHORTENED = 2_000
 """Declared names of one object that are compared for slips."""
-Spelt = Mapping[str, Sequence[str]]
 
 
 def singular(name: str) -> str:
@@ -156,16 +155,14 @@ def squashed(name: str) -> str:
     return "".join(filter(str.isalnum, fold_case(name))) or name
 
 
-def by_letters(declared: Iterable[str], *, but_one: bool = False) -> Spelt:
-    """Map squashed names to declared names; with ``but_one``, also without any one letter, as a slip has it."""
-    if not but_one:
-        return by_key((squashed(name), name) for name in declared)
+def shortened_names(declared: Iterable[str]) -> dict[str, list[str]]:
+    """Map squashed names, whole and without any one letter, to declared names."""
     names = islice(declared, _MAX_SHORTENED)
     return by_key((key, name) for name in names for key in _with_one_less(squashed(name)))
 
 
-def one_slip_away(sent: str, shortened: Spelt) -> list[str]:
-    """Return the declared names that differ by an extra letter, a missing one or two swapped ones."""
+def one_slip_away(sent: str, shortened: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the :func:`shortened_names` that differ by an extra letter, a missing one or two swapped ones."""
     near = (name for rest in _with_one_less(squashed(sent)) for name in shortened.get(rest, ()))
     return [name for name in dict.fromkeys(near) if is_slip(sent, name)]
 
