@@ -34,24 +34,23 @@ class PartChecks:
     """Validators for the parts of a schema; ``widened`` returns a copy of a part that accepts the defaults in it."""
 
     def __init__(self, root: Mapping[str, Any], widened: Callable[[Any], Any] | None = None) -> None:
-        self._narrow_root = root
+        self._root = root
         self._widened = widened or (lambda part: part)
 
     @cached_property
-    def _root(self) -> dict[str, Any]:
-        return dict(self._widened(self._narrow_root))
-
-    @cached_property
-    def _registry(self) -> jsonschema_rs.Registry:
-        # Built once: that takes time proportional to the size of the schema.
+    def _compiled(self) -> Callable[[Any], CompiledCheck]:
+        root = dict(self._widened(self._root))
+        if not has_jsonschema_rs():
+            return partial(fallback, root=root)
         import jsonschema_rs
 
-        return jsonschema_rs.Registry([(ROOT_URI, self._root)], retriever=_no_fetch)
+        # Built once: that takes time proportional to the size of the schema.
+        registry = jsonschema_rs.Registry([(ROOT_URI, root)], retriever=_no_fetch)
+        return partial(compiled, registry=registry)
 
     def of(self, part: Any) -> CompiledCheck:
         """Return a validator for a part of the schema, whose own default is accepted too."""
-        absolute = _absolute(self._widened({"properties": {"": part}})["properties"][""])
-        return compiled(absolute, self._registry) if has_jsonschema_rs() else fallback(absolute, self._root)
+        return self._compiled(_absolute(self._widened({"properties": {"": part}})["properties"][""]))
 
 
 @cache

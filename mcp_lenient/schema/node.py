@@ -377,10 +377,11 @@ def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[in
     if found is None:
         yield _with(around, schema)
         return
-    own, branches = found
-    for part in own:
-        if part not in around:  # else nested unions would repeat them
-            around = (*around, part)
+    beside, branches = found
+    for part in beside:
+        own = {name: value for name, value in part.items() if name not in _NOT_OWN}
+        if own and own not in around:  # else nested unions would repeat them
+            around = (*around, own)
     for branch in branches:
         if id(branch) not in seen:
             seen[id(branch)] = branch  # kept alive, so that its id is not reused
@@ -388,21 +389,16 @@ def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[in
 
 
 def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
-    """Return the keywords beside a union, and its branches; None if there is no union."""
+    """Return the schemas without their first union, and its branches; None if there is no union."""
     for at, part in enumerate(parts):
         for keyword in ("anyOf", "oneOf"):
             if isinstance(branches := part.get(keyword), list):
                 rest = {name: value for name, value in part.items() if name != keyword}
-                return _own_keywords((*parts[:at], rest, *parts[at + 1 :])), branches
+                return (*parts[:at], rest, *parts[at + 1 :]), branches
     types = _types(part["type"] for part in parts if "type" in part)
     if types is None or len(types) < 2:
         return None
-    return _own_keywords(parts), [{"type": name} for name in sorted(types)]
-
-
-def _own_keywords(parts: Parts) -> Parts:
-    own = ({name: value for name, value in part.items() if name not in _NOT_OWN} for part in parts)
-    return tuple(part for part in own if part)
+    return parts, [{"type": name} for name in sorted(types)]
 
 
 def _with(around: Parts, schema: Any) -> Any:
