@@ -38,7 +38,7 @@ from mcp_lenient.values.json_values import (
     whole_float,
 )
 from mcp_lenient.values.limits import Limits
-from mcp_lenient.values.names import case_target, fold_name, folded_names, singular, style_of
+from mcp_lenient.values.names import by_key, case_target, fold_name, singular, style_of
 
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
@@ -513,8 +513,8 @@ def _is_call_id(place: Place, _value: Any, dropped: tuple[str, Any]) -> bool:
     return dropped[0] == _CALL_ID or dropped[0] in place.call.policy.drop
 
 
-def _folded_names(node: Node) -> Mapping[str, str | None]:
-    return folded_names(node.properties)
+def _folded_names(node: Node) -> Mapping[str, Sequence[str]]:
+    return by_key((fold_name(name), name) for name in node.properties)
 
 
 def _targets(node: Node, value: Mapping[str, Any]) -> AbstractSet[str]:

@@ -46,12 +46,6 @@ def style_of(names: Collection[str]) -> Callable[[str], bool]:
     return lambda name: any(re.fullmatch(each, name.strip("_-")) for each in styles)
 
 
-def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
-    """Map folded names to declared names; None if two fold alike."""
-    folded = by_key((fold_name(name), name) for name in declared)
-    return {key: names[0] if len(names) == 1 else None for key, names in folded.items()}
-
-
 def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
     """Return the values of each key, in order."""
     found: dict[str, list[T]] = {}
@@ -60,16 +54,16 @@ def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
     return found
 
 
-def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
-    """Return the only declared name that differs from the sent one in case style alone.
+def case_target(sent: str, folded: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the only name among the folded ones that differs from the sent one in case style alone.
 
     A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``),
     so it is never removed; for a declared ``_from`` one is added.
     """
-    target = declared.get(fold_name(sent))
-    if target is None or target == sent:
+    names = folded.get(fold_name(sent), ())
+    if len(names) != 1 or names[0] == sent:
         return None
-    return target if _leading_marks(sent) in ("", _leading_marks(target)) else None
+    return names[0] if _leading_marks(sent) in ("", _leading_marks(names[0])) else None
 
 
 def _leading_marks(name: str) -> str:
