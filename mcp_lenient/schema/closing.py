@@ -7,10 +7,8 @@ from typing import Any, Final
 
 from mcp_lenient.schema.checks import compiled
 from mcp_lenient.schema.compile import ReadableSchema
-from mcp_lenient.schema.drafts import DEFINITIONS, UNREAD, subschemas, with_subschemas
-from mcp_lenient.schema.references import parts_of, resolve
-
-Schema = Mapping[str, Any]
+from mcp_lenient.schema.drafts import CONDITIONS, DEFINITIONS, UNREAD, subschemas, with_subschemas
+from mcp_lenient.schema.references import Parts, Schema, parts_of, resolve
 
 _SETTLED: Final = frozenset(
     "additionalProperties unevaluatedProperties if then else dependentSchemas".split()
@@ -20,8 +18,6 @@ _UNIONS: Final = frozenset({"anyOf", "oneOf"})
 _NOT_ALONE: Final = frozenset("properties patternProperties allOf anyOf oneOf $ref".split())
 _PARTS: Final = frozenset("allOf then else dependentSchemas".split())
 """Keywords whose schemas are for the same value: only what is inside the value is closed."""
-_CONDITIONS: Final = frozenset("not if contains propertyNames contentSchema".split())
-"""Keywords whose schemas must not hold, or decide about others: nothing in them is closed."""
 _VALUE, _PART, _CONDITION = range(3)
 
 
@@ -45,12 +41,9 @@ class _Closing:
             schema, role = waiting.pop()
             if isinstance(schema, Mapping) and (id(schema), role) not in self._met:
                 self._met.add((id(schema), role))
-                waiting += self._below(schema, role)
-
-    def _below(self, schema: Schema, role: int) -> list[tuple[Any, int]]:
-        same_value = role if role or _is_alone(schema) else _PART
-        found = [(sub, _role(keyword, role, same_value)) for keyword, sub in subschemas(schema)]
-        return [*found, (resolve(self._root, schema.get("$ref", "")), same_value)]
+                same_value = role if role or _is_alone(schema) else _PART
+                waiting += [(sub, _role(keyword, role, same_value)) for keyword, sub in subschemas(schema)]
+                waiting.append((resolve(root, schema.get("$ref", "")), same_value))
 
     def copy(self, schema: Any) -> Any:
         if not isinstance(schema, Mapping):
@@ -70,7 +63,7 @@ class _Closing:
             return {"additionalProperties": False}
         return {} if _is_alone(schema) and "$ref" in schema else {"unevaluatedProperties": False}
 
-    def _varies(self, parts: tuple[Schema, ...]) -> bool:
+    def _varies(self, parts: Parts) -> bool:
         branches = [branch for part in parts for keyword in _UNIONS for branch in part.get(keyword, ())]
         below = (part for branch in branches for part in parts_of(self._root, branch))
         return any(_SETTLED & part.keys() or part.get("properties") for part in below)
@@ -84,7 +77,7 @@ def _is_alone(schema: Schema) -> bool:
 def _role(keyword: str, role: int, same_value: int) -> int:
     if keyword in DEFINITIONS:
         return _VALUE
-    if role == _CONDITION or keyword in _CONDITIONS:
+    if role == _CONDITION or keyword in CONDITIONS:
         return _CONDITION
     if keyword in _UNIONS:
         return same_value

@@ -19,12 +19,14 @@ from mcp_lenient.schema.drafts import (
     ONE,
     SEVERAL,
     UNREAD,
+    Schema,
     modern,
     ref_stands_alone,
     subschemas,
     with_subschemas,
 )
 from mcp_lenient.schema.references import pointed_at, resolve
+from mcp_lenient.types import Path
 from mcp_lenient.values.display import encodable
 from mcp_lenient.values.json_values import nests_less, pointer, tokens_of
 
@@ -50,8 +52,6 @@ _INVERTING: Final[Mapping[str, tuple[str, ...]]] = {
 """Keywords that refuse more values if their schema accepts more, with their dependent keywords."""
 _KNOWN_KEYWORDS: Final = ASSERTIONS | NAMED | SEVERAL | ONE
 """Keywords that affect validation; any other may be deleted if it breaks the schema."""
-Schema = dict[str, Any]
-Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,20 +170,15 @@ class _Translation:
             path = _path_of(reference, resource)
             target = None if path is None else pointed_at(resource, path)
             if isinstance(target, Mapping):
-                place, self._targets[id(new)] = self._translated(target, resource, path or "")
+                if id(target) not in self._made:
+                    place, origin = self._free_place(), tuple(tokens_of(path or ""))
+                    self._root["$defs"][place[-1]] = self._translate(target, place, resource, origin)
+                place, self._targets[id(new)] = self._made[id(target)]
                 new["$ref"] = _reference(place)
             elif isinstance(target, bool):
                 new.update({} if target else {"not": {}})
             else:
                 self._take_out(new, f"{str(reference)[:_REASON_LENGTH]!r} leads to no schema in it")
-
-    def _translated(
-        self, target: Mapping[str, Any], resource: Mapping[str, Any], path: str
-    ) -> tuple[Path, Schema]:
-        if id(target) not in self._made:
-            place = self._free_place()
-            self._root["$defs"][place[-1]] = self._translate(target, place, resource, tuple(tokens_of(path)))
-        return self._made[id(target)]
 
     def _free_place(self) -> Path:
         return "$defs", f"referred-to-{len(self._root.setdefault('$defs', {}))}"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from mcp_lenient.schema.checks import PartChecks, compiled
 from mcp_lenient.schema.compile import ReadableSchema
-from mcp_lenient.schema.drafts import ASSERTIONS, with_subschemas
+from mcp_lenient.schema.drafts import ASSERTIONS, CONDITIONS, with_subschemas
 from mcp_lenient.values.json_values import json_type
-
-_CONDITIONS: Final = frozenset("not if contains propertyNames".split())
-"""Keywords that refuse more where their schema accepts more."""
 
 
 def with_defaults(read: ReadableSchema) -> ReadableSchema:
@@ -37,7 +34,7 @@ class _Widening:
     def of(self, schema: Any) -> Any:
         if not isinstance(schema, Mapping):
             return schema
-        new = with_subschemas(schema, self.of) | {each: schema[each] for each in _CONDITIONS & schema.keys()}
+        new = with_subschemas(schema, self.of) | {each: schema[each] for each in CONDITIONS & schema.keys()}
         if isinstance(properties := new.get("properties"), Mapping):
             new["properties"] = {name: self._widened(sub) for name, sub in properties.items()}
         return new

@@ -25,6 +25,8 @@ SEVERAL: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
 NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
 """Keywords whose value maps names to schemas."""
+CONDITIONS: Final = frozenset("not if contains propertyNames contentSchema".split())
+"""Keywords whose schemas must not hold, or decide about others: they are neither closed nor widened."""
 ASSERTIONS: Final = frozenset(
     "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
     "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired "
