@@ -319,7 +319,6 @@ class Parsed(NamedTuple):
 _MAY_BEGIN: Final = re.compile(r"""[\s\ufeff]*[\[{(/"`]""")
 _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 _MAX_QUOTINGS: Final = 3
-_FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
 _MAY_LOSE: Final = re.compile(r"[\\\b\f\t\n\r]")
 # A control character that no text needs (the `\b` of a regex), or one in place of the backslash after a drive; elsewhere than
@@ -389,10 +388,8 @@ def _unquoted(text: str) -> str:
 
 
 def _without_fence(text: str) -> str:
-    text = text.strip()
-    if text[:1] == "\ufeff":
-        text = text[1:].lstrip()
-    if not text.startswith(_FENCE):
+    text = text.strip().removeprefix("\ufeff").lstrip()
+    if not text.startswith("```"):
         return text
     fenced = _FENCED.fullmatch(text)
     return fenced[1].strip() if fenced else ""
@@ -452,8 +449,7 @@ def break_of(text: str) -> Break | None:
     try:
         _, at = _DECODER.raw_decode(body)
     except json.JSONDecodeError as error:
-        in_string = error.msg.startswith("Unterminated")
-        at = len(body) if in_string else error.pos
+        at = len(body) if error.msg.startswith("Unterminated") else error.pos
     except (ValueError, RecursionError):
         return None
     brackets = _open_brackets(body[:at])
