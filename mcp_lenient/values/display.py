@@ -39,7 +39,6 @@ _TOOL_NAME = re.compile(r"[\w./-]{1,128}")
 _KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
 _PAIR = re.compile(r"[{}\":=&]")
 """Separators of a name and its value in JSON, headers and queries."""
-_DIGIT = re.compile(r"\d")
 _DIGIT_GROUPS = re.compile(r"\d\D+\d+\D+\d")
 _DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
 HIDDEN = "{…}"
@@ -141,7 +140,7 @@ def shown_key(key: str) -> str:
     if not named or _is_generated(key) or (not key.isdecimal() and _DIGIT_RUN.search(key)):
         return HIDDEN
     # In one word with digits, the part after `password` may be the password.
-    return HIDDEN if _DIGIT.search(key) and secret_name(key) else key
+    return HIDDEN if any(map(str.isdecimal, key)) and secret_name(key) else key
 
 
 def is_name(key: str) -> bool:
@@ -158,9 +157,7 @@ def _is_generated(key: str) -> bool:
 def shown(text: object, limit: int = MAX_NAME) -> str:
     """Return a client's text in a form that can be printed anywhere: one line, escaped and cut."""
     raw = text if isinstance(text, str) else text_of(text)
-    if len(raw) <= limit and raw.isprintable():
-        return raw
-    return cut("".join(map(_printable, raw[: limit + 1])), limit)
+    return raw if len(raw) <= limit and raw.isprintable() else cut(_printable(raw[: limit + 1]), limit)
 
 
 def is_label(text: object) -> bool:
@@ -173,8 +170,8 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _printable(character: str) -> str:
-    return character if character.isprintable() else json.dumps(character)[1:-1]
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
 
 
 def place(path: Path, *, quoted: bool = False) -> str:
@@ -204,7 +201,7 @@ def short_scalar(value: object) -> bool:
 def in_json(value: object) -> str:
     """Return a value as JSON in one printable line."""
     written = _ENCODER.encode(value)
-    return written if written.isprintable() else "".join(map(_printable, written))
+    return written if written.isprintable() else _printable(written)
 
 
 def fits_json(value: object, limit: int) -> bool:
