@@ -1,4 +1,4 @@
-"""Compile schemas and single keywords to validators; offline, with linear or bounded pattern matching."""
+"""Compile schemas and single keywords to checks; offline, with linear or bounded pattern matching."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.drafts import with_subschemas
@@ -23,33 +23,32 @@ def _no_fetch(uri: str) -> NoReturn:
     raise LookupError(msg)
 
 
-class CompiledCheck(Protocol):
-    """A compiled schema."""
-
-    def is_valid(self, value: Any, /) -> bool:
-        """Return whether the schema accepts a value; may raise ValueError for one that is not JSON."""
+Check = Callable[[Any], bool]
+"""Returns whether a compiled schema accepts a value; may raise ValueError for one that is not JSON."""
 
 
 class PartChecks:
-    """Validators for the parts of a schema; ``widened`` returns a copy of a part that accepts the defaults in it."""
+    """Checks for the parts of a schema; ``widened`` returns a copy of a part that accepts the defaults in it."""
 
     def __init__(self, root: Mapping[str, Any], widened: Callable[[Any], Any] | None = None) -> None:
         self._root = root
         self._widened = widened or (lambda part: part)
 
     @cached_property
-    def _compiled(self) -> Callable[[Any], CompiledCheck]:
+    def _compiled(self) -> Callable[[Any], Check]:
         root = dict(self._widened(self._root))
         if not has_jsonschema_rs():
-            return partial(fallback, root=root)
+            from mcp_lenient.schema.fallback import by_jsonschema
+
+            return partial(by_jsonschema, formats=FORMATS, root=root)
         import jsonschema_rs
 
         # Built once: that takes time proportional to the size of the schema.
         registry = jsonschema_rs.Registry([(ROOT_URI, root)], retriever=_no_fetch)
         return partial(compiled, registry=registry)
 
-    def of(self, part: Any) -> CompiledCheck:
-        """Return a validator for a part of the schema, whose own default is accepted too."""
+    def of(self, part: Any) -> Check:
+        """Return the check of a part of the schema, whose own default is accepted too."""
         return self._compiled(_absolute(self._widened({"properties": {"": part}})["properties"][""]))
 
 
@@ -103,19 +102,14 @@ FORMATS: Final[Formats] = {
 for a date, since a server that accepts it may read another day, and a word for null where no word can be meant."""
 
 
-def fallback(schema: Any, root: Mapping[str, Any] | None = None, formats: Formats = FORMATS) -> CompiledCheck:
-    """Return a 2020-12 validator by jsonschema, without patterns that may be costly."""
-    from mcp_lenient.schema.fallback import FallbackValidator
-
-    return FallbackValidator(schema, root, formats)
-
-
 def compiled(
     schema: Any, registry: jsonschema_rs.Registry | None = None, formats: Formats = FORMATS
-) -> CompiledCheck:
-    """Return a 2020-12 validator by jsonschema-rs; where it is not installed, by jsonschema."""
+) -> Check:
+    """Return the check of a 2020-12 schema by jsonschema-rs; where it is not installed, by jsonschema."""
     if not has_jsonschema_rs():
-        return fallback(schema, formats=formats)
+        from mcp_lenient.schema.fallback import by_jsonschema
+
+        return by_jsonschema(schema, formats)
     import jsonschema_rs
 
     build = partial(jsonschema_rs.Draft202012Validator, schema, retriever=_no_fetch, registry=registry)
@@ -123,7 +117,7 @@ def compiled(
     bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
     for patterns in (jsonschema_rs.RegexOptions(), bounded):
         try:
-            return build(pattern_options=patterns, validate_formats=True, formats=dict(formats))
+            return build(pattern_options=patterns, validate_formats=True, formats=dict(formats)).is_valid
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
     msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"
@@ -133,11 +127,11 @@ def compiled(
 def holds(keyword: str, bound: object, value: object) -> bool:
     """Return whether a value satisfies a keyword with this bound; every format is checked."""
     try:
-        return _check_of(json.dumps({keyword: bound})).is_valid(value)
+        return _check_of(json.dumps({keyword: bound}))(value)
     except (SchemaError, TypeError, ValueError):
         return True
 
 
 @lru_cache(maxsize=1024)
-def _check_of(schema: str) -> CompiledCheck:
+def _check_of(schema: str) -> Check:
     return compiled(json.loads(schema), formats={})

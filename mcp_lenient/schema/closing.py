@@ -28,7 +28,7 @@ def closed(read: ReadableSchema) -> ReadableSchema:
     that elsewhere is a part of a larger object.
     """
     root = _Closing(read.root).copy(read.root)
-    return ReadableSchema(root, read.unread, compiled(root).is_valid, recursive=read.recursive)
+    return ReadableSchema(root, read.unread, compiled(root), recursive=read.recursive)
 
 
 class _Closing:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import compiled
+from mcp_lenient.schema.checks import Check, compiled
 from mcp_lenient.schema.drafts import (
     ANNOTATIONS,
     ASSERTIONS,
@@ -68,7 +68,7 @@ class ReadableSchema:
 
     root: Mapping[str, Any]
     unread: Mapping[str, str]
-    accepts: Callable[[Any], bool]
+    accepts: Check
     recursive: bool = False
     widened: Callable[[Any], Any] | None = None
 
@@ -121,9 +121,8 @@ class _Translation:
 
     def _ready(self) -> ReadableSchema:
         self._relax()
-        accepts = compiled(self._root).is_valid
         unread = {pointer(path): reason for path, reason in self._unread.items()}
-        return ReadableSchema(self._root, unread, accepts, recursive=self._recursive)
+        return ReadableSchema(self._root, unread, compiled(self._root), recursive=self._recursive)
 
     # Translating
 

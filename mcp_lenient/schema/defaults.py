@@ -20,7 +20,7 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
     """
     widening = _Widening(read.root)
     root = widening.of(read.root)
-    return replace(read, accepts=compiled(root).is_valid, widened=widening.of) if widening.found else read
+    return replace(read, accepts=compiled(root), widened=widening.of) if widening.found else read
 
 
 class _Widening:
@@ -52,7 +52,7 @@ class _Widening:
             return True
         try:
             json.dumps(default, allow_nan=False)  # `Infinity` would be read as null
-            return self._checks.of(schema).is_valid(default)
+            return self._checks.of(schema)(default)
         except (ValueError, RecursionError):  # not JSON
             return True
 
@@ -60,6 +60,6 @@ class _Widening:
         """Return whether a default is the text of a value that the schema accepts, such as ``"false"``."""
         default = schema["default"]
         try:
-            return isinstance(default, str) and self._checks.of(schema).is_valid(json.loads(default.lower()))
+            return isinstance(default, str) and self._checks.of(schema)(json.loads(default.lower()))
         except (ValueError, RecursionError):  # no JSON, or JSON too deep to be meant
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any, Final
 
@@ -27,39 +27,37 @@ _REFERRED: ContextVar[dict[tuple[str, int], Any]] = ContextVar("referred")
 """The error, if any, of each value already validated by a referenced schema in this call; unions repeat many."""
 
 
-class FallbackValidator:
-    """A 2020-12 validator by jsonschema, of a schema that refers only to itself or to ``root``, without costly patterns."""
+def by_jsonschema(
+    schema: Any, formats: Mapping[str, Callable[[str], bool]], root: Mapping[str, Any] | None = None
+) -> Callable[[Any], bool]:
+    """Return the check of a 2020-12 schema that refers only to itself or to ``root``, without costly patterns."""
+    try:
+        if root is None:  # the parts of a schema are checked with it
+            _check_schema(schema)
+        for part in every_schema(schema):
+            for pattern in (*part.get("patternProperties", ()), part.get("pattern", "")):
+                _cheap(pattern)
+    except (JsonSchemaError, RecursionError, re.error) as error:
+        msg = f"the schema cannot be compiled: {str(error).splitlines()[0][:300]}"
+        raise SchemaError(msg) from error
+    registry: Registry[Any] = Registry()  # empty: nothing is fetched
+    if root is not None:
+        registry = registry.with_resource(ROOT_URI, DRAFT202012.create_resource(dict(root)))
+    checker = FormatChecker(None if not formats else ())
+    for name, fits in formats.items():
+        checker.checkers[name] = (_of_texts(fits), ())
+    return partial(_accepts, _Bounded(schema, registry=registry, format_checker=checker))
 
-    def __init__(
-        self, schema: Any, root: Mapping[str, Any] | None, formats: Mapping[str, Callable[[str], bool]]
-    ) -> None:
-        try:
-            if root is None:  # the parts of a schema are checked with it
-                _check_schema(schema)
-            for part in every_schema(schema):
-                for pattern in (*part.get("patternProperties", ()), part.get("pattern", "")):
-                    _cheap(pattern)
-        except (JsonSchemaError, RecursionError, re.error) as error:
-            msg = f"the schema cannot be compiled: {str(error).splitlines()[0][:300]}"
-            raise SchemaError(msg) from error
-        registry: Registry[Any] = Registry()  # empty: nothing is fetched
-        if root is not None:
-            registry = registry.with_resource(ROOT_URI, DRAFT202012.create_resource(dict(root)))
-        checker = FormatChecker(None if not formats else ())
-        for name, fits in formats.items():
-            checker.checkers[name] = (_of_texts(fits), ())
-        self._validator = _Bounded(schema, registry=registry, format_checker=checker)
 
-    def is_valid(self, value: Any) -> bool:
-        """Return whether the schema accepts a value; ValueError for one that is not JSON."""
-        _check_json(value)
-        token = _REFERRED.set({})
-        try:
-            return bool(self._validator.is_valid(value))
-        except (Unresolvable, OverflowError):
-            return False
-        finally:
-            _REFERRED.reset(token)
+def _accepts(validator: Any, value: Any) -> bool:
+    _check_json(value)
+    token = _REFERRED.set({})
+    try:
+        return bool(validator.is_valid(value))
+    except (Unresolvable, OverflowError):
+        return False
+    finally:
+        _REFERRED.reset(token)
 
 
 def _check_schema(schema: Any) -> None:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import PartChecks, holds
+from mcp_lenient.schema.checks import Check, PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
@@ -112,7 +112,7 @@ class Node:
         self.examples = (*listed, *self.says("example"))
         hidden = any(each is True for each in self.says("writeOnly"))
         self.secret = hidden or "password" in self.says("format")
-        self.takes: Callable[[Any], bool] = self._check()
+        self.takes: Check = self._check()
         self._memo: dict[Any, Any] = {}
 
     def says(self, keyword: str) -> Sequence[Any]:
@@ -143,7 +143,7 @@ class Node:
             return self.enum is None or any(same_json(each, value) for each in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
-    def _check(self) -> Callable[[Any], bool]:
+    def _check(self) -> Check:
         schema = self.schema
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
@@ -158,10 +158,10 @@ class Node:
             return False  # not JSON: a lone surrogate, a key that is not a string
 
     @cached_property
-    def is_valid(self) -> Callable[[Any], bool]:
+    def is_valid(self) -> Check:
         """The compiled check."""
         try:
-            return self.tree.checks.of(self.schema).is_valid
+            return self.tree.checks.of(self.schema)
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
 
