@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
@@ -9,6 +10,8 @@ from urllib.parse import unquote
 from mcp_lenient.values.json_values import tokens_of
 
 ROOT_URI: Final = "urn:mcp-lenient:root"
+
+_INDEX: Final = re.compile(r"[0-9]{1,9}")  # `int` refuses thousands of digits
 
 Schema = Mapping[str, Any]
 Parts = tuple[Schema, ...]
@@ -26,7 +29,7 @@ def pointed_at(target: Any, fragment: str) -> Any:
     for name in tokens_of(fragment):
         if isinstance(target, Mapping) and name in target:
             target = target[name]
-        elif isinstance(target, (list, tuple)) and name.isdecimal() and int(name) < len(target):
+        elif isinstance(target, (list, tuple)) and _INDEX.fullmatch(name) and int(name) < len(target):
             target = target[int(name)]
         else:
             return None

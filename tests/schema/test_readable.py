@@ -107,6 +107,7 @@ BROKEN: dict[str, Json] = {
     "file reference": {"$ref": "file:///etc/passwd"},
     "reference of another kind": {"$ref": 5},
     "reference to a list": {"$ref": "#/required"},
+    "index of 5,000 digits": {"$ref": f"#/required/{'9' * 5000}"},
     "dynamic reference to nothing": {"$dynamicRef": "#none"},
     "pattern": {"type": "string", "pattern": "("},
     "patternProperties": {"type": "object", "patternProperties": {"(": INTEGER}},
