@@ -703,7 +703,7 @@ class _Conversion:
     def _takes_null(self, schema: Any) -> bool:
         """Return whether a schema says that null is accepted."""
         node = self._tree.node(schema)
-        return any("null" in (way.kinds or ()) for way in node.ways) and node.takes(None)
+        return "null" in node.all_kinds and node.takes(None)
 
     def _without_null(self, sub: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return a schema without its null; None if null is all it takes, or it is said elsewhere."""

@@ -97,11 +97,6 @@ def _kinds(ways: Iterable[Node]) -> list[_Kind]:
     return sorted(found, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
 
 
-def kinds(node: Node) -> frozenset[str]:
-    """Return the JSON types that are expected, without null."""
-    return frozenset(kind for way in node.ways for kind in way.kinds or ()) - {"null"}
-
-
 def type_words(node: Node) -> tuple[str, ...]:
     """Return the expected types, such as ``array of strings``; ``null`` comes last."""
     found = [(name, " or ".join(_PLURALS[item] for item in items)) for name, items in _kinds(node.ways)]

@@ -113,7 +113,7 @@ class FaultGroup:
         self.node: Node = next(filter(None, said), None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
         if self.is_of_key and self.node.once(say.allowed_values):
             self.code = "enum"
-        self.kinds = self.node.once(say.kinds)
+        self.kinds = self.node.all_kinds - {"null"}
         # A prompt's arguments can be nothing but strings.
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)

@@ -206,16 +206,19 @@ class Node:
         return any(way.enum is not None for way in self.ways)
 
     @cached_property
+    def all_kinds(self) -> frozenset[str]:
+        """The JSON types of the ways; none of a way that takes any."""
+        return frozenset(kind for way in self.ways for kind in way.kinds or ())
+
+    @cached_property
     def taken(self) -> frozenset[str] | None:
         """The JSON types of the ways; None if one of them takes any."""
-        kinds = [way.kinds for way in self.ways]
-        return None if None in kinds else frozenset(kind for each in kinds for kind in each or ())
+        return None if any(way.kinds is None for way in self.ways) else self.all_kinds
 
     @cached_property
     def families(self) -> frozenset[str]:
         """The JSON types of the ways; integers count as numbers, null is left out."""
-        kinds = {kind for way in self.ways for kind in way.kinds or ()} - {"null"}
-        return frozenset("number" if kind == "integer" else kind for kind in kinds)
+        return frozenset("number" if kind == "integer" else kind for kind in self.all_kinds) - {"null"}
 
     @cached_property
     def discriminator(self) -> Discriminator | None:

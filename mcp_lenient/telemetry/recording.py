@@ -15,7 +15,6 @@ from typing import Any, Final
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.refusal.locations import below, marked_secret
-from mcp_lenient.refusal.sentences import kinds
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import has_credential, is_name, keys_naming_secret, name_words, secret_name
 from mcp_lenient.values.json_values import looks_like_json
@@ -158,7 +157,7 @@ def _has_label(text: str, secret: Collection[str]) -> bool:
 
 def _takes_objects(node: Node | None) -> bool:
     """Return whether a value here is an object, or a list of them, and no text."""
-    taken = frozenset() if node is None else kinds(node)
+    taken = frozenset() if node is None else node.all_kinds
     return "string" not in taken and (
         "object" in taken or ("array" in taken and _takes_objects(below(node, 0)))
     )
