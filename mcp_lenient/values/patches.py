@@ -34,12 +34,11 @@ def with_value(value: Any, path: Path, new: Any) -> Any:
         return new
     changed: Any = dict(value) if isinstance(value, Mapping) else list(value)
     first, *rest = path
-    if rest:
-        changed[first] = with_value(changed[first], tuple(rest), new)
-    elif new is REMOVED:
+    below = with_value(changed[first], tuple(rest), new) if rest else new
+    if below is REMOVED:
         del changed[first]
     else:
-        changed[first] = new
+        changed[first] = below
     return changed
 
 
