@@ -38,12 +38,12 @@ class Tree:
         read = readable(schema)
         self.root = read.root
         self.unread = read.unread
+        self.accepts = read.accepts
         self.is_widened = read.widened is not None
         self.checks = PartChecks(self.root, read.widened)
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
-        self.top.is_valid = read.accepts
 
     def node(self, schema: Any) -> Node:
         """Return the node of a sub-schema."""
@@ -85,7 +85,6 @@ class Node:
         unread: Whether part of the schema cannot be read, so that nothing here is repaired.
         format: The format of a string; ``json`` for a text with a media type.
         default: The default, in a tuple if there is one.
-        takes: Returns whether the schema accepts a value; one that is not JSON is refused.
     """
 
     def __init__(self, tree: Tree, schema: Any) -> None:
@@ -112,7 +111,6 @@ class Node:
         self.examples = (*listed, *self.says("example"))
         hidden = any(each is True for each in self.says("writeOnly"))
         self.secret = hidden or "password" in self.says("format")
-        self.takes: Check = self._check()
         self._memo: dict[Any, Any] = {}
 
     def says(self, keyword: str) -> Sequence[Any]:
@@ -143,25 +141,23 @@ class Node:
             return self.enum is None or any(same_json(each, value) for each in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
+    def takes(self, value: Any) -> bool:
+        """Return whether the schema accepts a value; one that is not JSON is refused."""
+        try:
+            return self._check(value)
+        except (ValueError, RecursionError):  # a lone surrogate, a key that is not a string
+            return False
+
+    @cached_property
     def _check(self) -> Check:
-        schema = self.schema
+        schema, tree = self.schema, self.tree
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         is_type = isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS
-        is_widened = self.tree.is_widened and self.default
-        return partial(fits, self.types) if is_type and not is_widened else self._validated
-
-    def _validated(self, value: Any) -> bool:
+        if is_type and not (tree.is_widened and self.default):
+            return partial(fits, self.types)
         try:
-            return self.is_valid(value)
-        except (ValueError, RecursionError):
-            return False  # not JSON: a lone surrogate, a key that is not a string
-
-    @cached_property
-    def is_valid(self) -> Check:
-        """The compiled check."""
-        try:
-            return self.tree.checks.of(self.schema)
+            return tree.accepts if schema is tree.root else tree.checks.of(schema)
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
 
