@@ -45,10 +45,8 @@ PYTHON_TYPES: Final[Mapping[type, str]] = {
 
 def json_type(value: Any) -> str:
     """Return the JSON type name of a value; a Python subclass counts as its base."""
-    name = PYTHON_TYPES.get(type(value))
-    if name is not None:
-        return name
-    return next((name for kind, name in PYTHON_TYPES.items() if isinstance(value, kind)), "object")
+    known = PYTHON_TYPES.get(type(value))
+    return known or next((name for kind, name in PYTHON_TYPES.items() if isinstance(value, kind)), "object")
 
 
 def same_json(left: Any, right: Any) -> bool:
@@ -231,7 +229,7 @@ def number_in_text(text: str) -> int | float | None:
 def exact_number_in_text(text: str) -> int | float | None:
     """Parse a whole text as a JSON number that a double holds exactly, or return None."""
     value = number_in_text(text)
-    return None if isinstance(value, int) and _through_double(value) != value else value
+    return None if rounds(value) else value
 
 
 def integer_in_text(text: str) -> int | None:
@@ -275,10 +273,9 @@ def number_as_text(value: float) -> str | None:
     return spelling if len(spelling) <= _MAX_SPELLING else None
 
 
-def rounds(value: Any) -> bool:
-    """Return whether a value contains an integer, parsed from text, that a double would round."""
-    parsed = (each for each in _everything_in(value) if type(each) is ParsedInteger)
-    return any(_through_double(each) != each for each in parsed)
+def rounds(value: object) -> bool:
+    """Return whether a value is an integer that a double would round."""
+    return isinstance(value, int) and _through_double(value) != value
 
 
 def may_be_rounded(value: object) -> bool:
