@@ -28,28 +28,26 @@ Check = Callable[[Any], bool]
 
 
 class PartChecks:
-    """Checks for the parts of a schema; ``widened`` returns a copy of a part that accepts the defaults in it."""
+    """Checks for the parts of a schema."""
 
-    def __init__(self, root: Mapping[str, Any], widened: Callable[[Any], Any] | None = None) -> None:
-        self._root = root
-        self._widened = widened or (lambda part: part)
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = dict(root)
 
     @cached_property
     def _compiled(self) -> Callable[[Any], Check]:
-        root = dict(self._widened(self._root))
         if not has_jsonschema_rs():
             from mcp_lenient.schema.fallback import by_jsonschema
 
-            return partial(by_jsonschema, formats=FORMATS, root=root)
+            return partial(by_jsonschema, formats=FORMATS, root=self._root)
         import jsonschema_rs
 
         # Built once: that takes time proportional to the size of the schema.
-        registry = jsonschema_rs.Registry([(ROOT_URI, root)], retriever=_no_fetch)
+        registry = jsonschema_rs.Registry([(ROOT_URI, self._root)], retriever=_no_fetch)
         return partial(compiled, registry=registry)
 
     def of(self, part: Any) -> Check:
-        """Return the check of a part of the schema, whose own default is accepted too."""
-        return self._compiled(_absolute(self._widened({"properties": {"": part}})["properties"][""]))
+        """Return the check of a part of the schema."""
+        return self._compiled(_absolute(part))
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -63,14 +63,12 @@ class ReadableSchema:
         unread: The parts that are neither validated nor repaired, by JSON Pointer, and why they cannot be read.
         accepts: The compiled check; may raise ValueError for a value that is not JSON.
         recursive: Whether the check may go as deep as a value.
-        widened: Returns a copy of a part whose check accepts the defaults in it; None where it does.
     """
 
     root: Mapping[str, Any]
     unread: Mapping[str, str]
     accepts: Check
     recursive: bool = False
-    widened: Callable[[Any], Any] | None = None
 
     def may_enter(self, value: object) -> bool:
         """Return whether the check, written in C or Rust, can walk a value without overflowing the stack."""

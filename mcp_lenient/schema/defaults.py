@@ -9,18 +9,23 @@ from typing import Any
 
 from mcp_lenient.schema.checks import PartChecks, compiled
 from mcp_lenient.schema.compile import ReadableSchema
-from mcp_lenient.schema.drafts import ASSERTIONS, CONDITIONS, with_subschemas
+from mcp_lenient.schema.drafts import ASSERTIONS, CONDITIONS, DEFAULT, every_schema, with_subschemas
+from mcp_lenient.schema.references import resolve
 from mcp_lenient.values.json_values import json_type
 
 
 def with_defaults(read: ReadableSchema) -> ReadableSchema:
     """Return a schema whose checks accept the ``default`` of each property; the same object if they do.
 
-    Many servers publish ``{"type": "string", "default": null}`` for a text that may be null.
+    Many servers publish ``{"type": "string", "default": null}`` for a text that may be null. None is accepted where a
+    reference leads into a schema beside its default.
     """
     widening = _Widening(read.root)
     root = widening.of(read.root)
-    return replace(read, accepts=compiled(root), widened=widening.of) if widening.found else read
+    references = (part["$ref"] for part in every_schema(root) if "$ref" in part)
+    if not widening.found or any(resolve(root, each) is None for each in references):
+        return read
+    return replace(read, root=root, accepts=compiled(root))
 
 
 class _Widening:
@@ -44,7 +49,7 @@ class _Widening:
         if not has_default or self._accepts(schema) or self._is_written_as_text(schema):
             return schema
         self.found = True
-        return {"anyOf": [schema, {"const": schema["default"]}]}
+        return {"anyOf": [schema, {"const": schema["default"]}], DEFAULT: True}
 
     def _accepts(self, schema: Mapping[str, Any]) -> bool:
         default = schema["default"]

@@ -16,6 +16,8 @@ DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 
 UNREAD: Final = "x-mcp-lenient-unread"
 """Our keyword for a schema that cannot be read: any value is valid, and no rule applies."""
+DEFAULT: Final = "x-mcp-lenient-default"
+"""Our keyword for the union of a schema, its first branch, and the default that the schema states and refuses."""
 ONE: Final = frozenset(
     "additionalProperties unevaluatedProperties unevaluatedItems items contains propertyNames not if then else "
     "contentSchema".split()
@@ -36,7 +38,7 @@ ASSERTIONS: Final = frozenset(
 
 _REF_ALONE: Final = re.compile(r"draft-0[3-7]/")
 _BESIDE_REF: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "nullable", "x-nullable"}
-_IDENTITY: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
+_DROPPED: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", DEFAULT)
 _OUTSIDE_UNION: Final = ANNOTATIONS | DEFINITIONS | {"discriminator"}
 _OPEN_TYPE: Final = "any"
 
@@ -83,7 +85,7 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> 
 
 def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
     """Return a copy of one schema translated to 2020-12; its subschemas are the same objects."""
-    new = {name: said for name, said in schema.items() if isinstance(name, str) and name not in _IDENTITY}
+    new = {name: said for name, said in schema.items() if isinstance(name, str) and name not in _DROPPED}
     if ref_alone and isinstance(new.get("$ref"), str):
         new = {keyword: value for keyword, value in new.items() if keyword in _BESIDE_REF}
     for keyword in DEFINITIONS & new.keys():

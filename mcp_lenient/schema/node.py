@@ -39,8 +39,7 @@ class Tree:
         self.root = read.root
         self.unread = read.unread
         self.accepts = read.accepts
-        self.is_widened = read.widened is not None
-        self.checks = PartChecks(self.root, read.widened)
+        self.checks = PartChecks(self.root)
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
@@ -154,7 +153,7 @@ class Node:
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         is_type = isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS
-        if is_type and not (tree.is_widened and self.default):
+        if is_type:
             return partial(fits, self.types)
         try:
             return tree.accepts if schema is tree.root else tree.checks.of(schema)

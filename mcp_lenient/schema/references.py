@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
+from mcp_lenient.schema.drafts import DEFAULT
 from mcp_lenient.values.json_values import tokens_of
 
 ROOT_URI: Final = "urn:mcp-lenient:root"
 
 _INDEX: Final = re.compile(r"[0-9]{1,9}")  # `int` refuses thousands of digits
+_LEADING: Final = frozenset({"$ref", "allOf", DEFAULT})
 
 Schema = Mapping[str, Any]
 Parts = tuple[Schema, ...]
@@ -37,14 +39,17 @@ def pointed_at(target: Any, fragment: str) -> Any:
 
 
 def parts_of(root: Schema, schema: Any) -> Parts:
-    """Return a schema, its ``$ref`` targets and its ``allOf``, each once; () for a boolean."""
-    if isinstance(schema, dict) and "$ref" not in schema and "allOf" not in schema:
+    """Return a schema without its refused default, its ``$ref`` targets and its ``allOf``, each once; () for a boolean."""
+    if isinstance(schema, dict) and _LEADING.isdisjoint(schema):
         return (schema,)
     found: dict[int, Schema] = {}
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if not isinstance(part, Mapping) or id(part) in found:
+            continue
+        if DEFAULT in part:
+            waiting.append(part["anyOf"][0])
             continue
         found[id(part)] = part
         waiting.extend(reversed(part.get("allOf", ())))

@@ -130,6 +130,18 @@ BROKEN: dict[str, Json] = {
 VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", '{"a": 1}']
 
 
+def test_references_into_a_property_beside_its_default_are_followed() -> None:
+    """A schema with a reference into a property whose default it refuses is read like any other."""
+    listed = {**array(opened(x=INTEGER)), "default": None}
+    schema = opened(a=listed, b=array({"$ref": "#/properties/a/items"}))
+    assert normalize(schema, {"b": [{"x": "1"}]}).arguments == {"b": [{"x": 1}]}
+
+
+def test_a_published_keyword_of_this_library_says_nothing() -> None:
+    """A tool's author cannot mark a schema as one that accepts its default."""
+    assert normalize(opened(n={**INTEGER, "x-mcp-lenient-default": True}), {"n": "1"}).arguments == {"n": 1}
+
+
 @pytest.mark.parametrize(
     ("root", "pointer"),
     [
