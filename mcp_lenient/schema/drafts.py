@@ -40,7 +40,6 @@ _REF_ALONE: Final = re.compile(r"draft-0[3-7]/")
 _BESIDE_REF: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "nullable", "x-nullable"}
 _DROPPED: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", DEFAULT)
 _OUTSIDE_UNION: Final = ANNOTATIONS | DEFINITIONS | {"discriminator"}
-_OPEN_TYPE: Final = "any"
 
 Schema = dict[str, Any]
 
@@ -127,9 +126,9 @@ def _required(new: Schema) -> None:
 
 
 def _lists(new: Schema) -> None:
-    """Remove the open type, and the duplicates that 2020-12 forbids."""
+    """Remove the type ``any`` of draft 3, and the duplicates that 2020-12 forbids."""
     named = new.get("type")
-    if named == _OPEN_TYPE or (isinstance(named, (list, tuple)) and _OPEN_TYPE in named):
+    if named == "any" or (isinstance(named, (list, tuple)) and "any" in named):
         del new["type"]
     for keyword in ("required", "type"):
         names = new.get(keyword)
