@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.checks import PartChecks, compiled
 from mcp_lenient.schema.compile import ReadableSchema
 from mcp_lenient.schema.drafts import ASSERTIONS, CONDITIONS, DEFAULT, every_schema, with_subschemas
@@ -18,53 +20,48 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
     """Return a schema whose checks accept the ``default`` of each property; the same object if they do.
 
     Many servers publish ``{"type": "string", "default": null}`` for a text that may be null. None is accepted where a
-    reference leads into a schema beside its default.
+    reference leads into a schema beside its default, or where they nest too deep.
     """
-    widening = _Widening(read.root)
-    root = widening.of(read.root)
-    references = (part["$ref"] for part in every_schema(root) if "$ref" in part)
-    if not widening.found or any(resolve(root, each) is None for each in references):
+    root = _widened(read.root, PartChecks(read.root))
+    parts = list(every_schema(root))
+    is_widened = any(DEFAULT in part for part in parts)
+    if not is_widened or any(resolve(root, part.get("$ref", "#")) is None for part in parts):
         return read
-    return replace(read, root=root, accepts=compiled(root))
+    try:
+        return replace(read, root=root, accepts=compiled(root))
+    except SchemaError:  # too deep with them
+        return read
 
 
-class _Widening:
-    """Copies of the parts of a schema that also accept the defaults in them."""
+def _widened(schema: Any, checks: PartChecks) -> Any:
+    """Return a copy of a schema that accepts the defaults in it."""
+    if not isinstance(schema, Mapping):
+        return schema
+    new = with_subschemas(schema, partial(_widened, checks=checks))
+    new |= {each: schema[each] for each in CONDITIONS & schema.keys()}
+    properties = new.get("properties")
+    if isinstance(properties, dict):
+        for name, sub in properties.items():
+            if not _accepts_default(sub, checks):
+                properties[name] = {"anyOf": [sub, {"const": sub["default"]}], DEFAULT: True}
+    return new
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        self._checks = PartChecks(root)
-        self.found = False
-        """Whether a default was refused so far."""
 
-    def of(self, schema: Any) -> Any:
-        if not isinstance(schema, Mapping):
-            return schema
-        new = with_subschemas(schema, self.of) | {each: schema[each] for each in CONDITIONS & schema.keys()}
-        if isinstance(properties := new.get("properties"), Mapping):
-            new["properties"] = {name: self._widened(sub) for name, sub in properties.items()}
-        return new
-
-    def _widened(self, schema: Any) -> Any:
-        has_default = isinstance(schema, Mapping) and "default" in schema
-        if not has_default or self._accepts(schema) or self._is_written_as_text(schema):
-            return schema
-        self.found = True
-        return {"anyOf": [schema, {"const": schema["default"]}], DEFAULT: True}
-
-    def _accepts(self, schema: Mapping[str, Any]) -> bool:
-        default = schema["default"]
-        if schema.get("type") == json_type(default) and not (ASSERTIONS & schema.keys()) - {"type"}:
+def _accepts_default(schema: Any, checks: PartChecks) -> bool:
+    """Return whether a schema accepts its default, if any, or what the default is the text of, such as ``"false"``."""
+    if not isinstance(schema, Mapping) or "default" not in schema:
+        return True
+    default = schema["default"]
+    if schema.get("type") == json_type(default) and not (ASSERTIONS & schema.keys()) - {"type"}:
+        return True
+    try:
+        json.dumps(default, allow_nan=False)  # `Infinity` would be read as null
+        check = checks.of(schema)
+        if check(default):
             return True
-        try:
-            json.dumps(default, allow_nan=False)  # `Infinity` would be read as null
-            return self._checks.of(schema)(default)
-        except (ValueError, RecursionError):  # not JSON
-            return True
-
-    def _is_written_as_text(self, schema: Mapping[str, Any]) -> bool:
-        """Return whether a default is the text of a value that the schema accepts, such as ``"false"``."""
-        default = schema["default"]
-        try:
-            return isinstance(default, str) and self._checks.of(schema)(json.loads(default.lower()))
-        except (ValueError, RecursionError):  # no JSON, or JSON too deep to be meant
-            return False
+    except (ValueError, RecursionError):  # not JSON
+        return True
+    try:
+        return isinstance(default, str) and check(json.loads(default.lower()))
+    except (ValueError, RecursionError):  # no JSON, or JSON too deep to be meant
+        return False

@@ -137,6 +137,14 @@ def test_references_into_a_property_beside_its_default_are_followed() -> None:
     assert normalize(schema, {"b": [{"x": "1"}]}).arguments == {"b": [{"x": 1}]}
 
 
+def test_refused_defaults_may_nest() -> None:
+    """A schema with as many levels of refused defaults as a schema may have is read like any other."""
+    schema: Json = {**INTEGER, "default": None}
+    for _ in range(90):
+        schema = opened(a=schema, n=INTEGER) | {"default": None}
+    assert normalize(schema, {"n": "1"}).arguments == {"n": 1}
+
+
 def test_a_published_keyword_of_this_library_says_nothing() -> None:
     """A tool's author cannot mark a schema as one that accepts its default."""
     assert normalize(opened(n={**INTEGER, "x-mcp-lenient-default": True}), {"n": "1"}).arguments == {"n": 1}
