@@ -91,11 +91,11 @@ class Language:
 
     def all_of(self, phrases: Sequence[str]) -> str:
         """Return all of some things in a sentence: ``a, b and c``."""
-        return self._joints[2].join(filter(None, (self.comma(phrases[:-1]), *phrases[-1:])))
+        return self._joints[2].join(filter(None, (self._joints[1].join(phrases[:-1]), *phrases[-1:])))
 
     def either(self, phrases: Sequence[str]) -> str:
         """Return a list of choices in a sentence: ``a, b or c``."""
-        return self._joints[3].join(filter(None, (self.comma(phrases[:-1]), *phrases[-1:])))
+        return self._joints[3].join(filter(None, (self._joints[1].join(phrases[:-1]), *phrases[-1:])))
 
 
 @cache
