@@ -139,7 +139,6 @@ def nests_less(value: Any, deepest: int) -> bool:
 
 _MAX_SPELLING: Final = 4000  # below the digit limit of `int()`
 _SAFE: Final = 2**53
-_SAFE_LENGTH: Final = 15  # characters of an integer that is always below 2**53
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}\.000")
@@ -192,8 +191,7 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
     if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
     value = int(spelling)  # may also raise: the interpreter's own digit limit may be lower
-    # Beyond 2**53, an integer parsed here is exact; one sent as a number may have been rounded.
-    return ParsedInteger(value) if len(spelling) > _SAFE_LENGTH else value
+    return ParsedInteger(value) if abs(value) > _SAFE else value
 
 
 def _spelled_float(spelling: str) -> SpelledFloat:
