@@ -46,10 +46,9 @@ def parts_of(root: Schema, schema: Any) -> Parts:
     waiting = [schema]
     while waiting:
         part = waiting.pop()
+        if isinstance(part, Mapping) and DEFAULT in part:
+            part = part["anyOf"][0]
         if not isinstance(part, Mapping) or id(part) in found:
-            continue
-        if DEFAULT in part:
-            waiting.append(part["anyOf"][0])
             continue
         found[id(part)] = part
         waiting.extend(reversed(part.get("allOf", ())))
