@@ -13,7 +13,7 @@ from mcp_lenient.schema.checks import Check, PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
-from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.json_values import PYTHON_TYPES, json_type, same_json
 from mcp_lenient.values.names import by_key
 
 MAX_WAYS: Final = 2_000
@@ -140,15 +140,9 @@ class Node:
             return self.enum is None or any(same_json(each, value) for each in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
-    def takes(self, value: Any) -> bool:
-        """Return whether the schema accepts a value; one that is not JSON is refused."""
-        try:
-            return self._check(value)
-        except (ValueError, RecursionError):  # a lone surrogate, a key that is not a string
-            return False
-
     @cached_property
-    def _check(self) -> Check:
+    def takes(self) -> Check:
+        """Returns whether the schema accepts a value; one that is not JSON is refused."""
         schema, tree = self.schema, self.tree
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
@@ -156,7 +150,7 @@ class Node:
         if is_type:
             return partial(fits, self.types)
         try:
-            return tree.accepts if schema is tree.root else tree.checks.of(schema)
+            return partial(_accepts, tree.accepts if schema is tree.root else tree.checks.of(schema))
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
 
@@ -302,9 +296,16 @@ class Node:
         return found
 
 
+def _accepts(check: Check, value: Any) -> bool:
+    try:
+        return check(value)
+    except (ValueError, RecursionError):  # a lone surrogate, a key that is not a string
+        return False
+
+
 def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
     """Return whether a value is of one of the JSON types; ``7.0`` is an integer unless ``exact_integers`` is set."""
-    kind = json_type(value)
+    kind = PYTHON_TYPES.get(type(value)) or json_type(value)
     if types is None or kind in types or (kind == "integer" and "number" in types):
         return True
     return kind == "number" and "integer" in types and not exact_integers and value.is_integer()

@@ -197,12 +197,13 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
 def _spelled_float(spelling: str) -> SpelledFloat:
     if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
-    value, digits = SpelledFloat(spelling), _digits(spelling)
-    if not digits or spelling == repr(value):
+    value = SpelledFloat(spelling)
+    if spelling == repr(value):
         return value
+    digits = _digits(spelling)
     # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero differ
     # from both.
-    if digits not in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")):
+    if digits and digits not in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")):
         raise ValueError(spelling)
     return value
 
