@@ -194,10 +194,6 @@ class Scope:
                 scope.unknown.add(fault.path[-1])
         return top
 
-    def at(self, key: str | int) -> Scope:
-        """Return the scope of the value under a key."""
-        return self.below.get(key, BY_SCHEMA if self.full else UNTOUCHED)
-
 
 UNTOUCHED: Final = Scope()
 """The scope of a value that the validator does not refuse."""
@@ -331,8 +327,15 @@ class Reader:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
-        tried = [self.read(place.as_branch(way), value, below) for way in ways]
-        whole = [each for each in tried if each.whole]
+        meant: Sequence[Node] = ()
+        if partly:
+            meant = ways if isinstance(value, str) else node.meant(value, exact_integers=self._exact)
+            meant = meant if isinstance(value, str) or len(meant) == 1 else ()
+        tried = {
+            way: self.read(place.as_branch(way), value, scope if way in meant else below, partly=way in meant)
+            for way in ways
+        }
+        whole = [each for each in tried.values() if each.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
@@ -342,13 +345,7 @@ class Reader:
             whole.sort(key=_COST)
             best = [each for each in whole if each.cost == whole[0].cost]
             return [] if any(_renames_declared(place, each) for each in best) else whole
-        if not partly:
-            return []
-        if not isinstance(value, str):
-            ways = node.meant(value, exact_integers=self._exact)
-            ways = ways if len(ways) == 1 else ()
-        readings = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
-        return [each for each in readings if each.steps or each.ties][:1]
+        return [tried[way] for way in meant if tried[way].steps or tried[way].ties][:1]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
@@ -377,16 +374,22 @@ class Reader:
     # Objects and lists
 
     def _of_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
-        node = place.node
+        node, are_read = place.node, scope.full or scope.names
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
-        if has_too_many and (scope.full or scope.names) and not partly:
+        if has_too_many and are_read and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
         # Below the top, and by our rules, the keys alone decide if a branch may be meant.
         is_by_keys = place.branch and place.path and scope.full and not partly and self.plan.renames_by_keys
         shape = (node, frozenset(value)) if is_by_keys else None
         if shape in self._misnamed:
             return _NO_READING
-        renames, are_right = self._names(place, value, scope)
+        unknown = node.undeclared(value) if are_read else []
+        # A validator that reports unknown keys may know the others, which the schema does not.
+        reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
+        renames = self._renames(place, value, reported) if reported else {}
+        names = {each.value for each in renames.values()} | (value.keys() - renames.keys())
+        is_named = node.required <= names and (not node.closed or len(renames) == len(unknown))
+        are_right = is_named or not are_read
         if are_right or partly:
             inside = self._of_properties(place, value, scope, renames, partly=partly)
             return inside if are_right else inside._replace(whole=False)
@@ -397,12 +400,12 @@ class Reader:
     def _of_properties(
         self, place: Place, value: dict[str, Any], scope: Scope, renames: dict[str, Reading], *, partly: bool
     ) -> Reading:
-        node = place.node
+        node, rest = place.node, BY_SCHEMA if scope.full else UNTOUCHED
         out: dict[str, Any] = {}
         declared: str | None
         readings = [each for each in renames.values() if each.value is ABSENT]
         for key, sent in value.items():
-            name, below = key, scope.at(key)
+            name, below = key, scope.below.get(key, rest)
             if key in renames:
                 name, below = renames[key].value, BY_SCHEMA
                 if name is ABSENT:
@@ -439,21 +442,6 @@ class Reader:
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
         return None, found
 
-    def _names(self, place: Place, value: Mapping[str, Any], scope: Scope) -> tuple[dict[str, Reading], bool]:
-        """Return undeclared keys of an object, each read as a declared name, and whether its names are right with them.
-
-        If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
-        """
-        if not (scope.full or scope.names):
-            return {}, True
-        node, unknown = place.node, place.node.undeclared(value)
-        if not unknown:
-            return {}, node.required <= value.keys()
-        reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
-        renames = self._renames(place, value, reported) if reported else {}
-        names = {each.value for each in renames.values()} | (value.keys() - renames.keys())
-        return renames, node.required <= names and (not node.closed or len(renames) == len(unknown))
-
     def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
         found: dict[str, Reading] = {}
@@ -475,7 +463,7 @@ class Reader:
         mixed = not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
         refused = sorted(key for key in scope.below if isinstance(key, int))
         for at in range(len(value)) if scope.full else refused:
-            below, item = scope.at(at), place.node.item(at)
+            below, item = scope.below.get(at, BY_SCHEMA), place.node.item(at)
             if below.full and self.takes(item, value[at]):
                 continue
             inner = Place(item, place.call, (*place.path, at), (*place.to, at), item=True, mixed=mixed)
@@ -488,7 +476,7 @@ class Reader:
 
     def _without_injected(self, place: Place, value: dict[str, Any]) -> tuple[Any, list[Reading]]:
         """Return the arguments without the keys that clients add, and the records of these."""
-        renames, _ = self._names(place, value, BY_SCHEMA)
+        renames = self._renames(place, value, place.node.undeclared(value))
         found = {key: each for key, each in renames.items() if each.value is ABSENT}
         left = {key: each for key, each in value.items() if key not in found} if found else value
         return left, [*found.values()]
