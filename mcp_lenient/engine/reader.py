@@ -386,7 +386,7 @@ class Reader:
         unknown = node.undeclared(value) if are_read else []
         # A validator that reports unknown keys may know the others, which the schema does not.
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
-        renames = self._renames(place, value, reported) if reported else {}
+        renames = self._renames(place, value, reported)
         names = {each.value for each in renames.values()} | (value.keys() - renames.keys())
         is_named = node.required <= names and (not node.closed or len(renames) == len(unknown))
         are_right = is_named or not are_read
@@ -445,6 +445,8 @@ class Reader:
     def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
         found: dict[str, Reading] = {}
+        if not unknown:
+            return found
         self._spend(len(unknown) // _NAMES_PER_STEP)
         for rule in self.plan.rules("names", place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
