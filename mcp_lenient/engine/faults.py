@@ -185,37 +185,32 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 
 
 def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
-    """Yield the most helpful faults of a validator, as the published schema has them."""
-    known: dict[Path, tuple[Fault, ...]] = {}
+    """Yield the most helpful faults of a validator, as the published schema has them.
+
+    None above others at a value of the right type, and none below a wrong or tied value.
+    """
+    tied = {each.path for each in judged if each.keyword == "ambiguous"}
+    places = [refused.look(each.path) for each in judged if each.kind in ("type", "value")]
+    wrong = tied | {
+        place.path
+        for place in places
+        if place.node and not place.node.fitting(place.value, exact_integers=refused.exact)
+    }
+    within = {above for each in judged for above in _above(each.path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.
     found = {(each.path, each.of_name) for each in judged}
-    for own in _leading(refused, judged):
-        explained = _explained(refused, own, known)
-        yield from [each for each in explained if (each.path, each.of_name) in found] or explained
-
-
-def _leading(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
-    """Yield no fault above others at a value of the right type, and none below a wrong or tied value."""
-    tied = {each.path for each in judged if each.keyword == "ambiguous"}
-    within = {above for each in judged for above in _above(each.path)}
-    around = (each.path for each in judged if each.kind in ("type", "value") and each.path in within)
-    wrong = {path for path in around if not _is_of_type(refused, path)} | tied
-    for each in judged:
-        is_hidden = each.kind == "type" and each.path in within and each.path not in wrong
-        is_tied = each.path in tied and each.keyword != "ambiguous"
-        if not is_hidden and not is_tied and wrong.isdisjoint(_above(each.path)):
-            yield each
+    known: dict[Path, tuple[Fault, ...]] = {}
+    for own in judged:
+        is_hidden = own.kind == "type" and own.path in within and own.path not in wrong
+        is_tied = own.path in tied and own.keyword != "ambiguous"
+        if not is_hidden and not is_tied and wrong.isdisjoint(_above(own.path)):
+            explained = _explained(refused, own, known)
+            yield from [each for each in explained if (each.path, each.of_name) in found] or explained
 
 
 def _above(path: Path) -> Iterator[Path]:
     return (path[:length] for length in range(len(path)))
-
-
-def _is_of_type(refused: Refused, path: Path) -> bool:
-    place = refused.look(path)
-    kinds = (way.types for way in place.ways)
-    return place.node is None or any(fits(each, place.value, exact_integers=refused.exact) for each in kinds)
 
 
 def _explained(refused: Refused, own: Fault, known: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
@@ -225,31 +220,28 @@ def _explained(refused: Refused, own: Fault, known: dict[Path, tuple[Fault, ...]
     if own.kind == "key":
         maps = refused.look(own.path[:-1]).ways
         keys = [way.tree.node(each) for way in maps for each in way.says("propertyNames")]
-        return (_of_key(own.path, keys[0].tree.any_of(keys) if keys else None), own)
+        return (_of_key(own.path, refused.top.tree.any_of(keys)), own)
     place = refused.look(own.path)
     # A sentence about this value: the schema of values below or beside it is not the reason.
     is_own = bool(own.detail or own.kind == "overlooked" or (own.reason and own.kind == "value"))
     # A validator reports the faults of every branch of a union of objects.
-    unions = (each for each in _above(own.path) if not is_own and _is_union_of_objects(refused.look(each)))
-    told = next((_known(refused, each, known) for each in unions), ())
-    if told:
-        return told
+    for around in () if is_own else map(refused.look, _above(own.path)):
+        is_union = isinstance(around.value, Mapping) and sum(bool(way.properties) for way in around.ways) > 1
+        if is_union and (told := _known(refused, around, known)):
+            return told
     if own.kind in _OF_NAMES:
         return (replace(own, keyword=_OF_NAMES[own.kind], node=place.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
-    above = own.path[:-1] if place.node is None else own.path
-    found = _known(refused, above, known)
-    if above != own.path or is_own:
-        found = tuple(each for each in found if each.path == above)
+    shown = refused.look(own.path[:-1]) if place.node is None else place
+    found = _known(refused, shown, known)
+    if shown is not place or is_own:
+        found = tuple(each for each in found if each.path == shown.path)
     return (*found, own) if is_own or not found else found
 
 
-def _known(refused: Refused, path: Path, known: dict[Path, tuple[Fault, ...]]) -> tuple[Fault, ...]:
-    if path not in known:
-        node, value = refused.look(path).node, refused.look(path).value
-        known[path] = faults(node, value, path, exact=refused.exact, known=True) if node else ()
-    return known[path]
-
-
-def _is_union_of_objects(place: Location) -> bool:
-    return isinstance(place.value, Mapping) and sum(bool(way.properties) for way in place.ways) > 1
+def _known(refused: Refused, place: Location, known: dict[Path, tuple[Fault, ...]]) -> tuple[Fault, ...]:
+    if place.node is None:
+        return ()
+    if place.path not in known:
+        known[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, known=True)
+    return known[place.path]
