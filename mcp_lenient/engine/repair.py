@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
-from mcp_lenient.types import Fault, Outcome, Path, Repair, Validator
+from mcp_lenient.types import Fault, Outcome, Path, Validator
 from mcp_lenient.values.json_values import measured, plain
 
 if TYPE_CHECKING:
@@ -31,15 +31,11 @@ def repair(
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     reader = Reader(plan, exact_integers=validator.exact_integers, steps=steps, observer=observer)
-    sent = dict(arguments)
     try:
-        outcome = _outcome(reader, sent, validator)
-        ignored: tuple[Fault, ...] = ()
-        if outcome.status == "repaired":
-            ignored = ignored_names(plan.top, outcome.arguments, validator, outcome.repairs)
+        return _outcome(reader, dict(arguments), validator)
     except OutOfSteps:
-        return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
-    return Outcome("refused", outcome.arguments, outcome.repairs, ignored) if ignored else outcome
+        sent = plain(dict(arguments))
+        return Outcome("refused", sent, faults=validator.faults(sent))
 
 
 def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outcome:
@@ -49,21 +45,18 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
     value, steps = plain(reading.value), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.
     is_read = reading.whole or not (validator.by_schema or reading.ties)
-    if is_read and steps and validator.accepts(value):
-        needed = (value, steps) if validator.by_schema else _needed(value, steps, validator, faults)
-        if needed is not None:
-            value, steps = needed
-            return Outcome("repaired", value, _records(steps))
-        value, steps = plain(sent), ()
+    is_repaired = is_read and bool(steps) and validator.accepts(value)
+    if is_repaired and not validator.by_schema:
+        value, steps = _needed(value, steps, validator, faults) or (plain(sent), ())
+    repairs = tuple([step.repair for step in steps])
+    if is_repaired and steps:
+        ignored = ignored_names(reader.plan.top, value, validator, repairs)
+        return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
     left = faults if faults and not steps else validator.faults(value)
-    if not left and not reading.ties:
-        # The tool would accept the partial repairs, but a guard forbids using them.
-        return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
-    return Outcome("refused", value, _records(steps), (*reading.ties, *left))
-
-
-def _records(steps: Sequence[ReadingStep]) -> tuple[Repair, ...]:
-    return tuple([step.repair for step in steps])
+    if left or reading.ties:
+        return Outcome("refused", value, repairs, (*reading.ties, *left))
+    # The tool would accept the partial repairs, but a guard forbids using them.
+    return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
 
 
 def _needed(
@@ -80,7 +73,7 @@ def _needed(
     needed = _outermost({at: step for at, step in unsure.items() if step.path in refused})
     while True:
         paths = [path for step in needed.values() for path in _above(step) if path in refused]
-        if any(_is_by_author(refused[path]) for path in paths):
+        if any(refused[path].kind == "value" and refused[path].detail is not None for path in paths):
             return None
         unsure = {at: step for at, step in unsure.items() if at not in needed}
         changed = _undone(value, list(unsure.values()))
@@ -94,9 +87,9 @@ def _needed(
             return value, read
 
 
-def _by_place(faults: Iterable[Fault]) -> dict[Path, Fault]:
+def _by_place(faults: Sequence[Fault]) -> dict[Path, Fault]:
     """Return the first fault of each value; a name's is that of its object."""
-    return {fault.place: fault for fault in reversed(tuple(faults))}
+    return {fault.place: fault for fault in reversed(faults)}
 
 
 def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
@@ -126,8 +119,3 @@ def _above(step: ReadingStep) -> Iterator[Path]:
     """Yield the paths of a value and of all that it is in, as it was sent and as it is now."""
     for path in {step.path, step.to}:
         yield from (path[:length] for length in range(len(path) + 1))
-
-
-def _is_by_author(fault: Fault) -> bool:
-    """Return whether a check of the author's refuses a value, and not its type."""
-    return fault.kind == "value" and fault.detail is not None
