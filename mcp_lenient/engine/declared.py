@@ -64,11 +64,10 @@ def normalized(
             changed[name] = value
             after = "absent" if value is ABSENT else json_type(value)
             repairs += [Repair(rule, pointer((name,)), json_type(sent), after) for rule in rules]
-    if not changed:
-        return NormalizedArguments(arguments, (), tuple(faults))
-    together = {**arguments, **changed}
-    kept = {name: value for name, value in together.items() if value is not ABSENT}
-    return NormalizedArguments(kept, tuple(repairs), tuple(faults))
+    if changed:
+        together = {**arguments, **changed}
+        arguments = {name: value for name, value in together.items() if value is not ABSENT}
+    return NormalizedArguments(arguments, tuple(repairs), tuple(faults))
 
 
 def _normalize_one(
@@ -93,14 +92,10 @@ def _normalize_one(
 
 
 def _faults(name: str, error: NormalizationError) -> list[Fault]:
+    kind: FaultKind = "type" if error.code.endswith("_TYPE") else "value"
     if isinstance(error, WrongItemsError):
-        return [Fault((name, at), _kind_of(error.code)) for at in error.items]
-    kind, types = _kind_of(error.code), error.expected_types
-    return [Fault((name,), kind, error.message, error.code, expected_types=types)]
-
-
-def _kind_of(code: str) -> FaultKind:
-    return "type" if code.endswith("_TYPE") else "value"
+        return [Fault((name, at), kind) for at in error.items]
+    return [Fault((name,), kind, error.message, error.code, expected_types=error.expected_types)]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -48,15 +48,14 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     """
     if not isinstance(value, (dict, list)) or len(path) > _DEEPEST:
         return
-    if node.is_union:
-        ways = node.possible(value)
-        node = ways[0] if len(ways) == 1 else node
-    if node.is_union:
+    ways = _ways(node, value)
+    if len(ways) != 1:
         return
+    way = ways[0]
     if isinstance(value, dict):
-        yield from ((*path, key) for key in names_in_other_style(node, value))
+        yield from ((*path, key) for key in names_in_other_style(way, value))
     for key, entry in entries(value):
-        child = node.child(key) if isinstance(entry, (dict, list)) else None
+        child = way.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:
             yield from misnamed(child, entry, (*path, key))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -65,6 +65,7 @@ _COMPARED: Final = 16
 """Readings of a union of which those that ignore a name are left out."""
 
 
+@dataclass(eq=False, repr=False)
 class Plan:
     """A tool's input schema under a policy, and the policy's rules for each place of it.
 
@@ -72,31 +73,25 @@ class Plan:
     the schema says what the tool takes.
     """
 
-    def __init__(
-        self,
-        schema: Mapping[str, Any] | ReadableSchema,
-        policy: Policy,
-        *,
-        destructive: bool = False,
-        read_only: bool = False,
-        tool: str | None = None,
-        by_schema: bool = False,
-    ) -> None:
+    schema: InitVar[Mapping[str, Any] | ReadableSchema]
+    policy: Policy
+    _: KW_ONLY
+    destructive: bool = False
+    read_only: bool = False
+    tool: str | None = None
+    by_schema: bool = False
+
+    def __post_init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
         self.tree = Tree(schema)
         self.top = self.tree.top
-        self.policy = policy
-        self.destructive = destructive
-        self.read_only = read_only
-        self.tool = tool
-        self.by_schema = by_schema
-        allows = policy.allows("rename_case")
-        self.corrects_names = by_schema and allows and has_open_objects(self.tree)
+        allows = self.policy.allows("rename_case")
+        self.corrects_names = self.by_schema and allows and has_open_objects(self.tree)
         """Whether names that nothing would read are renamed, though the schema accepts them."""
-        allowed = [rule for rule in policy.rules if rule.name not in policy.disable]
+        allowed = [rule for rule in self.policy.rules if rule.name not in self.policy.disable]
         self.uncertain = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
         self._rules = [rule for rule in allowed if rule.certain]
-        if destructive:
+        if self.destructive:
             self._rules = [
                 rule
                 for rule in self._rules
@@ -354,12 +349,13 @@ class Reader:
         found = place.node.discriminator
         if found is None:
             return None
-        key = found.name if found.name in value else _respelled_key(found.name, value)
-        if key is None:
+        folded = fold_name(found.name)
+        alike = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
+        keys = [found.name] if found.name in value else alike
+        if len(keys) != 1:
             return None
-        tag = self.read(
-            Place(found.tags, place.call, (*place.path, key), (*place.to, found.name), found.name), value[key]
-        )
+        key, to = keys[0], (*place.to, found.name)
+        tag = self.read(Place(found.tags, place.call, (*place.path, key), to, found.name), value[key])
         if not tag.whole:
             return None
         branch = found.owner(tag.value)
@@ -521,41 +517,36 @@ def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:
     if len(whole) == 1:
         return whole[0]
     least = min(each.cost for each in whole)
-    found = _distinct([each for each in whole if each.cost == least])
-    if len(found) == 1:
+    found = [each for each in whole if each.cost == least]
+    values = _distinct(each.value for each in found)
+    if len(values) == 1:
         return found[0]
     if place.path or not isinstance(value, dict):
-        return Reading(value, whole=False, ties=(_tie(place.to, [each.value for each in found]),))
+        return Reading(value, whole=False, ties=(_tie(place.to, values),))
     return _tied(value, found)
+
+
+def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
+    """Return the arguments with the parameters on which all readings agree, and the others as they were sent."""
+    ties: dict[str, Fault] = {}
+    for name in dict.fromkeys(name for each in found for name in each.value):
+        values = _distinct(each.value[name] for each in found if name in each.value)
+        if len(values) > 1 or any(name not in each.value for each in found):
+            ties[name] = _tie((name,), values)
+    first = found[0]
+    agreed = {name: value for name, value in first.value.items() if name not in ties}
+    steps = tuple(step for step in first.steps if not step.path or step.path[0] not in ties)
+    value = {**agreed, **{name: sent[name] for name in ties if name in sent}}
+    return Reading(value, 0, steps, whole=False, ties=tuple(ties.values()))
 
 
 def _tie(path: Path, values: Sequence[Any]) -> Fault:
     return Fault(path, "value", keyword="ambiguous", bound=tuple(values))
 
 
-def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
-    """Return the arguments with the parameters on which all readings agree, and the others as they were sent."""
-    ties: dict[str, list[Any]] = {}
-    for name in dict.fromkeys(name for each in found for name in each.value):
-        own = _distinct([Reading(each.value[name]) for each in found if name in each.value])
-        if len(own) > 1 or any(name not in each.value for each in found):
-            ties[name] = [each.value for each in own]
-    first = found[0]
-    agreed = {name: value for name, value in first.value.items() if name not in ties}
-    steps = tuple(step for step in first.steps if not step.path or step.path[0] not in ties)
-    value = {**agreed, **{name: sent[name] for name in ties if name in sent}}
-    return Reading(value, 0, steps, whole=False, ties=tuple(_tie((name,), own) for name, own in ties.items()))
-
-
-def _distinct(readings: Sequence[Reading]) -> list[Reading]:
-    found: list[Reading] = []
-    for reading in readings:
-        if not any(same_json(reading.value, other.value) for other in found):
-            found.append(reading)
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if not any(same_json(value, other) for other in found):
+            found.append(value)
     return found
-
-
-def _respelled_key(name: str, value: Mapping[str, Any]) -> str | None:
-    folded = fold_name(name)
-    keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
-    return keys[0] if len(keys) == 1 else None
