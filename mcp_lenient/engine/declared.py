@@ -48,22 +48,19 @@ def normalized(
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
     faults: list[Fault] = []
-    for name in normalizers:
-        if name not in arguments:
-            defaults = (each for each in normalizers[name] if isinstance(each, Default))
-            default = next((each for each in defaults if each.applies(arguments)), None)
-            if default is not None:
-                changed[name] = deepcopy(default.value)
-                repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default.value)))
-            continue
-        sent = arguments[name]
-        value, rules, wrong = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
-        if wrong:
+    for name, own in normalizers.items():
+        sent = arguments.get(name, ABSENT)
+        if sent is ABSENT:
+            defaults = (each for each in own if isinstance(each, Default) and each.applies(arguments))
+            default = next(defaults, None)
+            value, rules = (sent, []) if default is None else (deepcopy(default.value), [_DEFAULT_RULE])
+        else:
+            value, rules, wrong = _normalize_one(name, sent, own, log_errors=log_errors)
             faults += wrong
-        elif value is ABSENT or not _same(value, sent):
+        if not _same(value, sent):
             changed[name] = value
-            after = "absent" if value is ABSENT else json_type(value)
-            repairs += [Repair(rule, pointer((name,)), json_type(sent), after) for rule in rules]
+            before, after = ("absent" if each is ABSENT else json_type(each) for each in (sent, value))
+            repairs += [Repair(rule, pointer((name,)), before, after) for rule in rules]
     if changed:
         together = {**arguments, **changed}
         arguments = {name: value for name, value in together.items() if value is not ABSENT}
@@ -71,18 +68,20 @@ def normalized(
 
 
 def _normalize_one(
-    name: str, value: Any, normalizers: tuple[Normalize, ...], *, log_errors: bool
+    name: str, sent: Any, normalizers: tuple[Normalize, ...], *, log_errors: bool
 ) -> tuple[Any, list[str], list[Fault]]:
+    """Return the value, the rules that changed it, and faults: with any, the value as it was sent."""
+    value = sent
     rules: list[str] = []
     for normalize in normalizers:
         try:
             result = normalize(value)
         except NormalizationError as error:
-            return value, [], _faults(name, error)
+            return sent, [], _faults(name, error)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
             if log_errors:
                 _log_error(name, normalize, error)
-            return value, [], [Fault((name,), "value")]
+            return sent, [], [Fault((name,), "value")]
         if result is None and isinstance(normalize, ValueNormalizer) and normalize.null_is_absent:
             return ABSENT, [*rules, _rule_name(normalize)], []
         if not _same(result, value):
