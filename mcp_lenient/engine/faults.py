@@ -190,13 +190,9 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
     None above others at a value of the right type, and none below a wrong or tied value.
     """
     tied = {each.path for each in judged if each.keyword == "ambiguous"}
-    places = [refused.look(each.path) for each in judged if each.kind in ("type", "value")]
-    wrong = tied | {
-        place.path
-        for place in places
-        if place.node and not place.node.fitting(place.value, exact_integers=refused.exact)
-    }
     within = {above for each in judged for above in _above(each.path)}
+    paths = (each.path for each in judged if each.kind in ("type", "value") and each.path in within)
+    wrong = tied | {path for path in paths if not _is_of_type(refused, path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.
     found = {(each.path, each.of_name) for each in judged}
@@ -211,6 +207,11 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
 
 def _above(path: Path) -> Iterator[Path]:
     return (path[:length] for length in range(len(path)))
+
+
+def _is_of_type(refused: Refused, path: Path) -> bool:
+    node, value = refused.look(path).node, refused.look(path).value
+    return node is None or bool(node.fitting(value, exact_integers=refused.exact))
 
 
 def _explained(refused: Refused, own: Fault, known: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:

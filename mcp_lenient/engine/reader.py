@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
+from math import inf
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -58,8 +59,6 @@ _KINDS: Final[Mapping[type, str]] = {
     kind: PYTHON_TYPES[SPELLED.get(kind, kind)] for kind in (*PYTHON_TYPES, *SPELLED) if kind is not tuple
 }
 """The JSON types of values as a parser makes them; no rule reads any other."""
-_NO_COST: Final = (1 << 160) - 1
-"""More than any reading costs."""
 _COST: Final = attrgetter("cost")
 _COMPARED: Final = 16
 """Readings of a union of which those that ignore a name are left out."""
@@ -248,18 +247,14 @@ class Reader:
             self._by_rules(place, value, found, hops=hops, partly=partly)
         if found and place.path and not place.branch and place.node.lists_values:
             found = _without_only_values(place, value, found)
-        if len(found) > 1:
-            found = [each for each in found if each.whole] or found[:1]
-        if found and (found[0].whole or partly):
-            return _best(place, value, found)
-        return Reading(value, whole=False)
+        return _best(place, value, found)
 
     def _by_rules(self, place: Place, value: Any, found: list[Reading], *, hops: int, partly: bool) -> None:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         part: Part = "value" if place.path else "arguments"
         kind = _KINDS.get(type(value), "")
         rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
-        best = found[0].cost if found and found[0].whole else _NO_COST
+        best: float = found[0].cost if found and found[0].whole else inf
         if not (rules and hops) or best < rules[0].cost:
             return
         sent, dropped = (value, []) if place.path else self._without_injected(place, value)
@@ -287,8 +282,7 @@ class Reader:
         else:
             # `123` for a list of strings: an item that must be changed as well may not be one.
             inside = self._inside(place, new, BY_SCHEMA, partly=False)
-            close = [each for each in inside if each.whole and worst_tier(each.cost) < _CLOSE_TIER]
-            then = _best(place, new, close) if close else Reading(new, whole=False)
+            then = _best(place, new, [each for each in inside if worst_tier(each.cost) < _CLOSE_TIER])
         return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.whole, then.ties)
 
     def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
@@ -383,9 +377,9 @@ class Reader:
         # A validator that reports unknown keys may know the others, which the schema does not.
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
         renames = self._renames(place, value, reported)
-        names = {each.value for each in renames.values()} | (value.keys() - renames.keys())
-        is_named = node.required <= names and (not node.closed or len(renames) == len(unknown))
-        are_right = is_named or not are_read
+        names = {renames[key].value if key in renames else key for key in value} if renames else value.keys()
+        is_known = not node.closed or len(renames) == len(unknown)
+        are_right = not are_read or (is_known and node.required <= names)
         if are_right or partly:
             inside = self._of_properties(place, value, scope, renames, partly=partly)
             return inside if are_right else inside._replace(whole=False)
@@ -512,18 +506,21 @@ def _renames_declared(place: Place, reading: Reading) -> bool:
     )
 
 
-def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:
-    """Return the cheapest reading; the value itself, with the tie, if several cost the same."""
-    if len(whole) == 1:
-        return whole[0]
+def _best(place: Place, value: Any, found: Sequence[Reading]) -> Reading:
+    """Return the cheapest whole reading, or else one that is not; with a tie, the value as it is."""
+    if not found:
+        return Reading(value, whole=False)
+    whole = [each for each in found if each.whole] if len(found) > 1 else found
+    if len(whole) < 2:
+        return (whole or found)[0]
     least = min(each.cost for each in whole)
-    found = [each for each in whole if each.cost == least]
-    values = _distinct(each.value for each in found)
+    cheapest = [each for each in whole if each.cost == least]
+    values = _distinct(each.value for each in cheapest)
     if len(values) == 1:
-        return found[0]
+        return cheapest[0]
     if place.path or not isinstance(value, dict):
         return Reading(value, whole=False, ties=(_tie(place.to, values),))
-    return _tied(value, found)
+    return _tied(value, cheapest)
 
 
 def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
