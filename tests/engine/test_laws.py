@@ -42,7 +42,7 @@ SHEDDING = frozenset(
 
 def without_defaults(schema: Json, arguments: Json) -> Json:
     """Return arguments without those that are their parameter's own default, which passes whatever its type."""
-    stated = {name: each for name, each in schema["properties"].items() if "default" in each}
+    stated = {name: each for name, each in schema.get("properties", {}).items() if "default" in each}
     return {
         name: value
         for name, value in arguments.items()
