@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,13 +54,13 @@ def faults(
     return tuple(islice({(each.path, each.keyword): each for each in found}.values(), MOST_FAULTS))
 
 
+@dataclass(slots=True)
 class _FaultSearch:
     """The traversal, at one strictness. A node visits a place once, however unions nest."""
 
-    def __init__(self, *, exact: bool) -> None:
-        self.exact = exact
-        self._left = _MAX_VISITS
-        self._seen: dict[tuple[Node, Path], tuple[Fault, ...]] = {}
+    exact: bool
+    _left: int = _MAX_VISITS
+    _seen: dict[tuple[Node, Path], tuple[Fault, ...]] = field(default_factory=dict)
 
     def found(self, node: Node | None, value: Any, path: Path) -> tuple[Fault, ...]:
         if node is None or len(path) > _MAX_DEPTH or self._left <= 0:
@@ -106,26 +106,27 @@ class _FaultSearch:
             keyword = "enum" if tags.name in value else "required"
             return [_fault((*path, tags.name), keyword, tags.tags)]
         if isinstance(value, Mapping):
-            common = [len(value.keys() & way.properties.keys()) for way in listed]
-            listed = [way for way, shared in zip(listed, common, strict=True) if shared == max(common)]
+            shared = {way: len(value.keys() & way.properties.keys()) for way in listed}
+            most = max(shared.values())
+            listed = [way for way in listed if shared[way] == most]
         found = [list(self.explained(way, value, path)) for way in listed[:_MAX_BRANCHES]]
         best = min(found, key=len)
         if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
             return [_fault(path, best[0].keyword, node, found)]
-        parts = [_missing_and_others(own, path) for own in found]
-        needed = list(dict.fromkeys(tuple(each.path[-1] for each in missing) for missing, _ in parts))
-        is_same = len({frozenset((each.path, each.keyword) for each in others) for _, others in parts}) == 1
+        missing = [[each for each in own if _is_missing(each, path)] for own in found]
+        others = [[each for each in own if not _is_missing(each, path)] for own in found]
+        needed = list(dict.fromkeys(tuple(each.path[-1] for each in own) for own in missing))
+        is_same = len({frozenset((each.path, each.keyword) for each in own) for own in others}) == 1
         if len(needed) > 1 and () not in needed and is_same:
             # None of them is required alone: each branch requires others.
-            (first, *_), others = parts[found.index(best)]
-            return [replace(first, bound=tuple(needed)), *others]
+            at = found.index(best)
+            return [replace(missing[at][0], bound=tuple(needed)), *others[at]]
         return best
 
 
-def _missing_and_others(found: Sequence[Fault], path: Path) -> tuple[list[Fault], list[Fault]]:
-    """Return the faults of properties that an object lacks, and all others."""
-    missing = [each for each in found if each.keyword == "required" and each.path[:-1] == path]
-    return missing, [each for each in found if each not in missing]
+def _is_missing(fault: Fault, path: Path) -> bool:
+    """Return whether the object at a path lacks a property."""
+    return fault.keyword == "required" and fault.path[:-1] == path
 
 
 def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:

@@ -34,6 +34,11 @@ def untagged(count):
     return opened("x", x=union(*branches))
 
 
+def demanding(count):
+    names = [[f"{branch}{at}" for at in range(count)] for branch in "ab"]
+    return opened("x", x=union(*(closed(*own, **dict.fromkeys(own, INTEGER)) for own in names)))
+
+
 @pytest.mark.parametrize(
     ("schema", "sent", "expected"),
     [
@@ -41,8 +46,9 @@ def untagged(count):
         (tagged(MANY), {"kind": "none", "count": 5}, None),
         (untagged(MANY), {"a7": "5", "note": "q"}, {"a7": 5, "note": "q"}),
         (untagged(MANY), {"zz": "5"}, None),
+        (demanding(8 * MANY), {}, None),
     ],
-    ids=["discriminator", "no such tag", "names", "no branch"],
+    ids=["discriminator", "no such tag", "names", "no branch", "all names"],
 )
 def test_first_call_on_a_large_union_is_fast(schema, sent, expected):
     """The first call on a large union takes seconds at most."""
