@@ -50,7 +50,7 @@ def faults(
     value that is ``known`` to be refused is looked through even if the schema accepts it.
     """
     search = _FaultSearch(exact=exact)
-    found = search.explained(node, value, path) if known else search.found(node, value, path)
+    found = search.reasons(node, value, path) if known else search.found(node, value, path)
     return tuple(islice({(each.path, each.keyword): each for each in found}.values(), MOST_FAULTS))
 
 
@@ -70,11 +70,11 @@ class _FaultSearch:
         if at not in self._seen:
             is_whole = not (self.exact and (node.looks_within or node.is_only("integer")))
             accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
-            found = () if accepted else (*self.explained(node, value, path),) or (_fault(path, "", node),)
+            found = () if accepted else (*self.reasons(node, value, path),) or (_fault(path, "", node),)
             self._seen[at] = found
         return self._seen[at]
 
-    def explained(self, node: Node, value: Any, path: Path) -> Iterator[Fault]:
+    def reasons(self, node: Node, value: Any, path: Path) -> Iterator[Fault]:
         """Yield the faults of a value that is known to be refused."""
         if node.is_union:
             yield from self._of_union(node, value, path)
@@ -109,7 +109,7 @@ class _FaultSearch:
             shared = {way: len(value.keys() & way.properties.keys()) for way in listed}
             most = max(shared.values())
             listed = [way for way in listed if shared[way] == most]
-        found = [list(self.explained(way, value, path)) for way in listed[:_MAX_BRANCHES]]
+        found = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
         best = min(found, key=len)
         if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
             return [_fault(path, best[0].keyword, node, found)]

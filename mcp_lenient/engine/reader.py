@@ -441,10 +441,8 @@ class Reader:
         for rule in self.plan.rules("names", place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
             for key, name in rule.apply(left, value):
-                to = place.to if name is ABSENT else (*place.to, name)
-                step = ReadingStep(
-                    rule.name, (*place.path, key), to, value[key], ABSENT if name is ABSENT else value[key]
-                )
+                to, new = (place.to, ABSENT) if name is ABSENT else ((*place.to, name), value[key])
+                step = ReadingStep(rule.name, (*place.path, key), to, value[key], new)
                 found[key] = Reading(name, rule.cost, (step,))
         uses = Counter(each.value for each in found.values() if each.value is not ABSENT)
         return {key: each for key, each in found.items() if uses[each.value] < 2}

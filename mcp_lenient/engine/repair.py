@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,7 +72,7 @@ def _needed(
     refused = _by_place(faults)
     needed = _outermost({at: step for at, step in unsure.items() if step.path in refused})
     while True:
-        paths = [path for step in needed.values() for path in _above(step) if path in refused]
+        paths = [path for step in needed.values() for path in refused.keys() & _above(step)]
         if any(refused[path].kind == "value" and refused[path].detail is not None for path in paths):
             return None
         unsure = {at: step for at, step in unsure.items() if at not in needed}
@@ -80,9 +80,7 @@ def _needed(
         refused = _by_place(validator.faults(changed))
         if not refused:
             return changed, tuple([step for at, step in steps.items() if at not in unsure])
-        needed = _outermost(
-            {at: step for at, step in unsure.items() if any(path in refused for path in _above(step))}
-        )
+        needed = _outermost({at: step for at, step in unsure.items() if refused.keys() & _above(step)})
         if not needed:
             return value, read
 
@@ -115,7 +113,6 @@ def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:
     return undone
 
 
-def _above(step: ReadingStep) -> Iterator[Path]:
-    """Yield the paths of a value and of all that it is in, as it was sent and as it is now."""
-    for path in {step.path, step.to}:
-        yield from (path[:length] for length in range(len(path) + 1))
+def _above(step: ReadingStep) -> set[Path]:
+    """Return the paths of a value and of all that it is in, as it was sent and as it is now."""
+    return {path[:length] for path in (step.path, step.to) for length in range(len(path) + 1)}
