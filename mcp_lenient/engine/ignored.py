@@ -129,9 +129,7 @@ class _NameSearch:
         self._visits = 0
 
     def names(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
-        """Yield the paths of ignored names of a value that any of these nodes describes."""
-        if not isinstance(value, (Mapping, list)):
-            return
+        """Yield the paths of ignored names of an object or list that any of these nodes describes."""
         ways = list(dict.fromkeys(way for node in nodes if node for way in _ways(node, value)))
         self._visits += max(len(ways) - 1, 0)  # without unions, the size of the value is the bound
         if self._visits > _VISITS:

@@ -12,13 +12,7 @@ from mcp_lenient.values.language import ONE_OF_A_TYPE, Text
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
-_DIALECTS: Final[Mapping[str, Dialect]] = {
-    "json_text_to_object": "json",
-    "json5_text_to_object": "json5",
-    "python_text_to_object": "python",
-}
-
-
+_DIALECTS: Final[frozenset[Dialect]] = frozenset({"json", "json5", "python"})
 _EMPTY_TEXTS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_to_absent"}
 
 
@@ -26,17 +20,17 @@ def arguments_in_text(
     sent: Any, policy: Policy, *, destructive: bool = False
 ) -> tuple[dict[str, Any], Repair] | None:
     """Parse arguments from text, keeping source spellings; return them and the repair, or None."""
-    allowed = {dialect: rule for rule, dialect in _DIALECTS.items() if policy.allows(rule)}
-    if not isinstance(sent, str) or not allowed:
+    rules = {dialect: f"{dialect}_text_to_object" for dialect in _DIALECTS}
+    if not isinstance(sent, str) or not any(map(policy.allows, rules.values())):
         return None
     empty_rule = _EMPTY_TEXTS.get(sent.strip())
     if empty_rule is not None:
-        allowed_here = policy.allows(empty_rule) and not destructive
-        return ({}, Repair(empty_rule, "", "string", "absent")) if allowed_here else None
-    parsed = parse_call_text(sent, policy.limits, frozenset(_DIALECTS.values()))
-    if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
+        is_allowed = policy.allows(empty_rule) and not destructive
+        return ({}, Repair(empty_rule, "", "string", "absent")) if is_allowed else None
+    parsed = parse_call_text(sent, policy.limits, _DIALECTS)
+    if parsed is None or not isinstance(parsed.value, dict) or not policy.allows(rules[parsed.dialect]):
         return None
-    return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")
+    return parsed.value, Repair(rules[parsed.dialect], "", "string", "object")
 
 
 def not_an_object(sent: Any) -> Violation:
