@@ -232,16 +232,16 @@ class Reader:
         self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
         """Return the best reading of a value, by at most ``hops`` rules in a row, else it ``partly`` repaired or unchanged."""
-        if scope is UNTOUCHED or (place.path and scope.full and self.takes(place.node, value)):
+        if place.path and scope.full and self.takes(place.node, value):
             return Reading(value)
-        return self._read(place, value, scope, hops=hops, partly=partly)
+        return self._read_refused(place, value, scope, hops=hops, partly=partly)
 
-    def _read(
-        self, place: Place, value: Any, scope: Scope, *, hops: int = _HOPS, partly: bool = False
+    def _read_refused(
+        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
         self._spend()
         found = self._inside(place, value, scope, partly=partly)
-        if scope.full or not place.path or not (found and found[0].whole):
+        if hops and (scope.full or not place.path or not (found and found[0].whole)):
             if place.path and not scope.full and self.takes(place.node, value):
                 return Reading(value)
             self._by_rules(place, value, found, hops=hops, partly=partly)
@@ -255,7 +255,7 @@ class Reader:
         kind = _KINDS.get(type(value), "")
         rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
         best: float = found[0].cost if found and found[0].whole else inf
-        if not (rules and hops) or best < rules[0].cost:
+        if not rules or best < rules[0].cost:
             return
         sent, dropped = (value, []) if place.path else self._without_injected(place, value)
         for rule in rules:
@@ -275,14 +275,12 @@ class Reader:
     def _by_rule(self, rule: Rule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.to, sent, new)
-        if new is ABSENT or (not rule.chains and self.takes(place.node, new)):
+        if new is ABSENT or (place.path and self.takes(place.node, new)):
             return Reading(new, rule.cost, (step,))
-        if rule.chains:
-            then = self.read(place, new, hops=hops, partly=partly)
-        else:
-            # `123` for a list of strings: an item that must be changed as well may not be one.
-            inside = self._inside(place, new, BY_SCHEMA, partly=False)
-            then = _best(place, new, [each for each in inside if worst_tier(each.cost) < _CLOSE_TIER])
+        then = self._read_refused(place, new, hops=hops if rule.chains else 0, partly=partly and rule.chains)
+        # `123` for a list of strings: an item that must be changed as well may not be one.
+        if not rule.chains and worst_tier(then.cost) >= _CLOSE_TIER:
+            then = Reading(new, whole=False)
         return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.whole, then.ties)
 
     def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
@@ -409,7 +407,7 @@ class Reader:
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
             inner = Place(child, place.call, (*place.path, key), (*place.to, name), declared, optional)
-            reading = self._read(inner, sent, below, partly=partly)
+            reading = self._read_refused(inner, sent, below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
             if reading.value is not ABSENT:
@@ -457,7 +455,7 @@ class Reader:
             if below.full and self.takes(item, value[at]):
                 continue
             inner = Place(item, place.call, (*place.path, at), (*place.to, at), item=True, mixed=mixed)
-            reading = self._read(inner, value[at], below, partly=partly)
+            reading = self._read_refused(inner, value[at], below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
             out[at] = reading.value
