@@ -131,10 +131,9 @@ class NormalizingValidator(WrappedValidator):
 
     def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
         """Return the arguments without the normalizations that the tool refuses."""
-        refused = {fault.path[0] for fault in self.validator.faults(result.arguments) if fault.path}
-        return normalized(
-            arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
-        )
+        refused = {fault.path[:1] for fault in self.validator.faults(result.arguments)}
+        left = {name: own for name, own in self.normalizers.items() if (name,) not in refused}
+        return normalized(arguments, left)
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, once normalized."""
@@ -153,10 +152,6 @@ class NormalizingValidator(WrappedValidator):
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return the faults of the normalizers and of the validator; log the normalizers' exceptions."""
         result = normalized(arguments, self.normalizers, log_errors=True)
-        refused = {fault.path[0] for fault in result.faults}
-        others = (
-            fault
-            for fault in self.validator.faults(result.arguments)
-            if not fault.path or fault.path[0] not in refused
-        )
+        refused = {fault.path[:1] for fault in result.faults}
+        others = [each for each in self.validator.faults(result.arguments) if each.path[:1] not in refused]
         return (*result.faults, *others)
