@@ -257,14 +257,16 @@ class Reader:
         best: float = found[0].cost if found and found[0].whole else inf
         if not rules or best < rules[0].cost:
             return
-        sent, dropped = (value, []) if place.path else self._without_injected(place, value)
+        dropped: Sequence[Reading] = ()
+        if not place.path and (unknown := place.node.undeclared(value)):
+            value, dropped = self._without_injected(place, value, unknown)
         for rule in rules:
             if best < rule.cost:  # by rules of better tiers alone
                 break
             # What is wrong in a text is said of what it holds.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
-            for new in rule.apply(place, sent):
-                reading = self._by_rule(rule, place, sent, new, hops=hops - 1, partly=goes_on)
+            for new in rule.apply(place, value):
+                reading = self._by_rule(rule, place, value, new, hops=hops - 1, partly=goes_on)
                 if dropped:
                     reading = _together(reading.value, [*dropped, reading])
                 if reading.whole:
@@ -374,7 +376,7 @@ class Reader:
         unknown = node.undeclared(value) if are_read else []
         # A validator that reports unknown keys may know the others, which the schema does not.
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
-        renames = self._renames(place, value, reported)
+        renames = self._renames(place, value, reported) if reported else {}
         names = {renames[key].value if key in renames else key for key in value} if renames else value.keys()
         is_known = not node.closed or len(renames) == len(unknown)
         are_right = not are_read or (is_known and node.required <= names)
@@ -433,8 +435,6 @@ class Reader:
     def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
         found: dict[str, Reading] = {}
-        if not unknown:
-            return found
         self._spend(len(unknown) // _NAMES_PER_STEP)
         for rule in self.plan.rules("names", place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
@@ -462,12 +462,13 @@ class Reader:
             readings.append(reading)
         return _together(out, readings)
 
-    def _without_injected(self, place: Place, value: dict[str, Any]) -> tuple[Any, list[Reading]]:
+    def _without_injected(
+        self, place: Place, value: dict[str, Any], unknown: Sequence[str]
+    ) -> tuple[dict[str, Any], Sequence[Reading]]:
         """Return the arguments without the keys that clients add, and the records of these."""
-        renames = self._renames(place, value, place.node.undeclared(value))
+        renames = self._renames(place, value, unknown)
         found = {key: each for key, each in renames.items() if each.value is ABSENT}
-        left = {key: each for key, each in value.items() if key not in found} if found else value
-        return left, [*found.values()]
+        return {key: each for key, each in value.items() if key not in found}, [*found.values()]
 
 
 def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list[Reading]:
