@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.declare.declared import Default
 from mcp_lenient.declare.normalizers.annotation import ValueNormalizer, WrongItemsError
@@ -25,7 +25,6 @@ Normalizers = Mapping[str, "tuple[Normalize, ...]"]
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LOGGER = logging.getLogger("mcp_lenient")
-_DEFAULT_RULE: Final = "declared_default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def normalized(
         if sent is ABSENT:
             defaults = (each for each in own if isinstance(each, Default) and each.applies(arguments))
             default = next(defaults, None)
-            value, rules = (sent, []) if default is None else (deepcopy(default.value), [_DEFAULT_RULE])
+            value, rules = (sent, []) if default is None else (deepcopy(default.value), ["declared_default"])
         else:
             value, rules, wrong = _normalize_one(name, sent, own, log_errors=log_errors)
             faults += wrong

@@ -111,7 +111,7 @@ def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as 
 
 def ignores_names(node: Node, value: Any) -> bool:
     """Return whether a value has a name that every branch of a union would ignore."""
-    return next(_NameSearch(open_knows_all=True).names([node], value, ()), None) is not None
+    return any(_NameSearch(open_knows_all=True).names([node], value, ()))
 
 
 class _NameSearch:

@@ -224,7 +224,7 @@ class Reader:
         # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
         if self._exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
             return False
-        return node.takes(value) and not (self.plan.corrects_names and next(misnamed(node, value), None))
+        return node.takes(value) and not (self.plan.corrects_names and any(misnamed(node, value)))
 
     # A value
 

@@ -65,11 +65,8 @@ class PublishedSchemaValidator:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the schema accepts these arguments; values that are not JSON are refused."""
-        return (
-            self._may_enter(arguments)
-            and self._top.takes(arguments)
-            and next(self._unread(arguments), None) is None
-        )
+        is_accepted = self._may_enter(arguments) and self._top.takes(arguments)
+        return is_accepted and not any(self._unread(arguments))
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what the schema refuses of these arguments, from the top down, at most 1,000 faults."""
