@@ -316,6 +316,7 @@ class Reader:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
+        # The branch that is meant is also read partly, and only where the validator refuses it; of a text, any may be.
         meant: Sequence[Node] = ()
         if partly:
             meant = ways if isinstance(value, str) else node.meant(value, exact_integers=self._exact)
