@@ -75,9 +75,8 @@ def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
         parsed = parse_container(content, Limits(), JSON)
         content = None if parsed is None else parsed.value
     if content and isinstance(content, dict):
-        names = {**dict.fromkeys(content), **names_in_other_style(top, content)}
-        meant = {name or key for key, name in names.items()}
-        if meant <= top.properties.keys() - arguments.keys():
+        names = names_in_other_style(top, content)
+        if {names.get(key, key) for key in content} <= top.properties.keys() - arguments.keys():
             yield (_BODY,)
 
 
