@@ -498,7 +498,7 @@ def _renames_declared(place: Place, reading: Reading) -> bool:
     """Return whether a name is changed that another branch of the union declares."""
     above = len(place.path)
     return any(
-        any(step.path[above] in way.properties for way in place.node.ways)
+        step.path[above] in place.node.names
         for step in reading.steps
         if step.value is not ABSENT and len(step.path) > above and step.path[above] != step.to[above]
     )

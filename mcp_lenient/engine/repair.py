@@ -76,6 +76,8 @@ def _needed(
         if any(refused[path].kind == "value" and refused[path].detail is not None for path in paths):
             return None
         unsure = {at: step for at, step in unsure.items() if at not in needed}
+        if not unsure:
+            return value, read
         changed = _undone(value, list(unsure.values()))
         refused = _by_place(validator.faults(changed))
         if not refused:

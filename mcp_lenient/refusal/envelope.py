@@ -188,10 +188,9 @@ def _violation(violation: Violation, words: Language) -> dict[str, Any]:
 
 def _parameters(top: Node) -> dict[str, Any]:
     """Return the required and the optional names, as many as fit, and the number of the others."""
-    names = dict.fromkeys(name for way in top.ways for name in way.properties)
     everywhere = set.intersection(*(set(way.required) for way in top.ways))
     required = [shown(name) for name in top.ways[0].required if name in everywhere]
-    optional = [shown(name) for name in names if name not in everywhere]
+    optional = [shown(name) for name in top.names if name not in everywhere]
     kept = {"required": _within(required, _BYTES_OF_LIST), "optional": _within(optional, _BYTES_OF_LIST)}
     rest = len(required) + len(optional) - sum(map(len, kept.values()))
     return kept | ({"omitted": rest} if rest else {})

@@ -161,11 +161,6 @@ def may_be_told(name: str, value: object, node: Node, policy: Policy) -> bool:
     return not is_secret and fits_json(value, _MAX_CORRECTED)
 
 
-def marked_secret(node: Node | None) -> bool:
-    """Return whether a schema marks a value as secret."""
-    return node is not None and any(way.secret for way in node.ways)
-
-
 def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> bool:
     """Return whether a value contains a secret, or anything under an undeclared name."""
     return any(part.secret or part.open for part in _parts(node, value, secrets))
@@ -186,7 +181,7 @@ def _is_secret(
 ) -> bool:
     """Return whether a value is a secret: by its name, by keys beside it that name one, by its schema or by its form."""
     is_of_name = secret_name(key, secrets) or not naming <= {key}
-    return is_of_name or marked_secret(node) or has_credential(value)
+    return is_of_name or (node is not None and node.secret) or has_credential(value)
 
 
 class _Within(NamedTuple):
@@ -200,13 +195,14 @@ class _Within(NamedTuple):
 
 def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_Within]:
     """Yield a value and what is in it, from the outside in; one secret in place of what is too much to look at."""
-    waiting = [(node, _Within(value, None, marked_secret(node) or has_credential(value)))]
+    waiting = [(node, _Within(value, None, _is_secret(None, value, node, frozenset(), secrets)))]
     for at, part in islice(waiting, _LOOKED_AT):
         yield part
-        ways, named = at.ways if at else (), keys_naming_secret(part.value, secrets)
+        ways, names = (at.ways, at.names) if at else ((), ())
+        named = keys_naming_secret(part.value, secrets)
         for key, entry in islice(entries(part.value), _LOOKED_AT + 1):
             child = _of_all(ways, key)
-            is_open = isinstance(key, str) and not any(key in way.properties for way in ways)
+            is_open = isinstance(key, str) and key not in names
             hidden = key if is_open and (part.secret or part.open) else None
             is_secret = part.secret or _is_secret(key, entry, child, named, secrets)
             waiting.append((child, _Within(entry, hidden, is_secret, part.open or is_open)))

@@ -359,7 +359,7 @@ def _listed_words(node: Node) -> frozenset[str]:
 def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> Iterator[list[Any]]:
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     entries = value if isinstance(value, list) else [value]
-    keys = {"item", "items"} - place.node.once(_item_names)
+    keys = {"item", "items"} - place.node.items.names
     wrappers = [each for each in entries if isinstance(each, dict) and len(each) == 1 and each.keys() <= keys]
     if not wrappers or len(wrappers) < len(entries):
         return
@@ -368,10 +368,6 @@ def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> It
         yield content
     elif _is_one(place.node, content[0]) and not _takes_as_item(place.node, value):
         yield content[0] if isinstance(content[0], list) else content
-
-
-def _item_names(node: Node) -> frozenset[str]:
-    return frozenset(name for way in node.items.ways for name in way.properties)
 
 
 def _takes_as_item(node: Node, entry: Any) -> bool:
@@ -399,7 +395,7 @@ def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
     """``{"type": "float", "value": 2}`` and ``{"value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
     node, is_list = place.node, place.node.is_only("array")
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix
-    is_item = not node.once(_item_names).isdisjoint(value)
+    is_item = not node.items.names.isdisjoint(value)
     if takes_any or is_item or _is_json_text(node):
         return  # any object may be an item, or the text of one be JSON
     if len(value) == 1 and place.name is not None and place.name in value and not _may_hold_json(node):

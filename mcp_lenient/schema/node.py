@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -109,7 +109,7 @@ class Node:
         listed = (each for said in self.says("examples") if isinstance(said, list) for each in said)
         self.examples = (*listed, *self.says("example"))
         hidden = any(each is True for each in self.says("writeOnly"))
-        self.secret = hidden or "password" in self.says("format")
+        self.marked_secret = hidden or "password" in self.says("format")
         self._memo: dict[Any, Any] = {}
 
     def says(self, keyword: str) -> Sequence[Any]:
@@ -188,6 +188,16 @@ class Node:
             return (self,)
         found = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_WAYS)
         return tuple(self.tree.node(schema) for schema in found)
+
+    @cached_property
+    def secret(self) -> bool:
+        """Whether one of the ways is marked as secret."""
+        return any(way.marked_secret for way in self.ways)
+
+    @cached_property
+    def names(self) -> KeysView[str]:
+        """The names that one of the ways declares."""
+        return dict.fromkeys(name for way in self.ways for name in way.properties).keys()
 
     @cached_property
     def lists_values(self) -> bool:

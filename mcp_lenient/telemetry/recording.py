@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.refusal.locations import below, marked_secret
+from mcp_lenient.refusal.locations import below
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import has_credential, is_name, keys_naming_secret, name_words, secret_name
 from mcp_lenient.values.json_values import looks_like_json
@@ -101,7 +101,7 @@ def masked(
     """
     if depth > _DEEPEST:
         return None
-    if marked_secret(node):
+    if node is not None and node.secret:
         hides = _SECRET
     if isinstance(value, Mapping):
         named = keys_naming_secret(value, secret)

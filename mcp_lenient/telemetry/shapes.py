@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final
 
-from mcp_lenient.refusal.locations import below, marked_secret
+from mcp_lenient.refusal.locations import below
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import escaped_pointer, secret_name
@@ -52,7 +52,7 @@ def shapes_of(
     waiting: deque[tuple[Path, Any, Node | None]] = deque([((), arguments, top)])
     while waiting and len(found) < LISTED:
         path, value, node = waiting.popleft()
-        is_secret = bool(path) and (secret_name(path[-1], secret) or marked_secret(node))
+        is_secret = bool(path) and (secret_name(path[-1], secret) or (node is not None and node.secret))
         if path:
             place = {"pointer": escaped_pointer(pointer(path), secret)}
             found.append(place | ({"type": "secret"} if is_secret else _shape(value)))

@@ -439,9 +439,7 @@ def _place_words(top: Node, pointer: str) -> Iterator[str]:
             yield f"Its description: {said}"
     elif tokens:
         around = _node_at(top, tokens[:-1])
-        names = list(
-            dict.fromkeys(name for way in (around.ways if around else ()) for name in way.properties)
-        )
+        names = around.names if around else ()
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
         words = f"declares no such name{meant}" if names else "does not describe this place"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.refusal.locations import Refused, below, marked_secret
+from mcp_lenient.refusal.locations import Refused, below
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import HIDDEN, has_credential, is_name, keys_naming_secret, secret_name
@@ -35,7 +35,7 @@ class Mask:
             return HIDDEN
 
     def _masked(self, node: Node | None, value: Any) -> Any:
-        if marked_secret(node) or has_credential(value):
+        if (node is not None and node.secret) or has_credential(value):
             return HIDDEN
         if isinstance(value, Mapping):
             named = keys_naming_secret(value, self._secrets)
@@ -50,7 +50,7 @@ class Mask:
 
     def _entry(self, node: Node | None, key: Any, value: Any) -> tuple[Any, Any]:
         inside = below(node, key)
-        if not secret_name(key, self._secrets) and (inside or not _names(node)):
+        if not secret_name(key, self._secrets) and (inside or not (node and node.names)):
             return key, self._masked(inside, value)
         return key if inside or not isinstance(key, str) or is_name(key) else HIDDEN, HIDDEN
 
@@ -67,8 +67,8 @@ class Mask:
         for token in tokens_of(place):
             here = node_below(node, token)
             path.append(token if here or (is_name(token) and not is_secret) else HIDDEN)
-            is_secret = is_secret or secret_name(token, self._secrets) or marked_secret(here)
-            is_declared = here is not None or not _names(node)
+            is_secret = is_secret or secret_name(token, self._secrets) or (here is not None and here.secret)
+            is_declared = here is not None or not (node and node.names)
             node = here or node  # an undeclared name may be a wrapper around the arguments
         return path, node, is_declared and not is_secret
 
@@ -78,10 +78,6 @@ class Mask:
             return fault.reason
         refused = Refused(self._top, arguments, self._contract.plan.policy)
         return refused.safe_sentence([refused.look(fault.path)], fault.detail, _LONGEST) or fault.reason
-
-
-def _names(node: Node | None) -> bool:
-    return node is not None and any(way.properties for way in node.ways)
 
 
 def node_below(node: Node | None, token: str) -> Node | None:
