@@ -224,9 +224,10 @@ class ServerTool(HostTool):
         return tuple(server.name for server, _ in self.route)
 
 
-def as_published(tool: Tool) -> dict[str, Any]:
-    """Return the fields of a :class:`ServerTool` that its server publishes."""
+def as_published(tool: Tool, **asked: Any) -> dict[str, Any]:
+    """Return the fields of a :class:`ServerTool` that its server publishes, and those of the request: key and form."""
     return {
+        **asked,
         "name": tool.name,
         "schema": tool.parameters,
         "annotations": tool.annotations,
@@ -235,7 +236,7 @@ def as_published(tool: Tool) -> dict[str, Any]:
     }
 
 
-async def find_target(server: FastMCP, tool: Tool) -> ServerTool:
+async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> ServerTool:
     """Find what validates a tool, down through mounted servers and transformed tools.
 
     Must run where the tool was looked up: mounted servers are asked for what this client may see.
@@ -244,21 +245,21 @@ async def find_target(server: FastMCP, tool: Tool) -> ServerTool:
     if delegated is not None:
         below = await _target_in(*delegated)
         if below is None:
-            return ServerTool(**as_published(tool))
-        own = {**as_published(tool), "schema": below.schema}
+            return ServerTool(**as_published(tool, **asked))
+        own = {**as_published(tool, **asked), "schema": below.schema}
         return replace(below, **own, route=(delegated[:2], *below.route))
     transformed = compat.transformed(tool)
     if transformed is not None:
-        return await _transformed(server, transformed)
+        return await _transformed(server, transformed, **asked)
     if compat.runs_its_function(tool):
-        return reached(tool, strict=host.is_strict(server))
-    return ServerTool(**as_published(tool), drops_names=compat.drops_names(tool))
+        return reached(tool, strict=host.is_strict(server), **asked)
+    return ServerTool(**as_published(tool, **asked), drops_names=compat.drops_names(tool))
 
 
-async def _transformed(server: FastMCP, tool: TransformedTool) -> ServerTool:
+async def _transformed(server: FastMCP, tool: TransformedTool, **asked: Any) -> ServerTool:
     below = await find_target(server, tool.parent_tool)
     schema = compat.accepted_schema(tool, below.schema, certain=below.validator is not None)
-    own, forwarding = {**as_published(tool), "schema": schema}, compat.forwarding(tool)
+    own, forwarding = {**as_published(tool, **asked), "schema": schema}, compat.forwarding(tool)
     if forwarding is None:
         return ServerTool(**own)
     validator = None if below.validator is None else TransformedValidator(below.validator, forwarding)
@@ -271,15 +272,15 @@ async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) ->
         return None if tool is None else await find_target(server, tool)
 
 
-def reached(tool: FunctionTool, *, strict: bool) -> ServerTool:
+def reached(tool: FunctionTool, *, strict: bool, **asked: Any) -> ServerTool:
     """Return a function tool with its validator on a server of this strictness."""
     try:
         validator = FunctionValidator(tool, strict=strict)
     except SchemaError:
-        return ServerTool(**as_published(tool))
+        return ServerTool(**as_published(tool, **asked))
     marks = marks_of(tool.fn)
     return ServerTool(
-        **as_published(tool),
+        **as_published(tool, **asked),
         validator=validator,
         in_thread=validator.has_validators,
         function=tool.fn,
@@ -349,7 +350,7 @@ class ServerSource(ToolSource):
         if tool is None:
             self.compiled.pop(key, None)
             return None
-        return replace(await find_target(self.server, tool), key=key, form=self.form)
+        return await find_target(self.server, tool, key=key, form=self.form)
 
     async def _look_up(self, name: str) -> Tool | None:
         """Return a tool as FastMCP's look-up does, which starts a task for each provider at half the cost of a call.
