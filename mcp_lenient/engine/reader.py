@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from math import inf
 from operator import attrgetter
@@ -317,10 +317,10 @@ class Reader:
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
         # The branch that is meant is also read partly, and only where the validator refuses it; of a text, any may be.
-        meant: Sequence[Node] = ()
+        meant: Collection[Node] = ()
         if partly:
-            meant = ways if isinstance(value, str) else node.meant(value, exact_integers=self._exact)
-            meant = meant if isinstance(value, str) or len(meant) == 1 else ()
+            likely = ways if isinstance(value, str) else node.meant(value, exact_integers=self._exact)
+            meant = {*likely} if isinstance(value, str) or len(likely) == 1 else ()
         tried = {
             way: self.read(place.as_branch(way), value, scope if way in meant else below, partly=way in meant)
             for way in ways
@@ -335,7 +335,7 @@ class Reader:
             whole.sort(key=_COST)
             best = [each for each in whole if each.cost == whole[0].cost]
             return [] if any(_renames_declared(place, each) for each in best) else whole
-        return [tried[way] for way in meant if tried[way].steps or tried[way].ties][:1]
+        return [each for way, each in tried.items() if way in meant and (each.steps or each.ties)][:1]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
