@@ -23,6 +23,8 @@ _MAX_BOUND: Final = 200
 _MAX_FORMAT: Final = 40
 _MAX_EXAMPLE: Final = 160
 _EXAMPLE_DEPTH: Final = 3
+_SHORTEST_CUT_OFF: Final = 500
+"""Characters of the shortest text that an output limit may have ended."""
 
 _PLURALS: Final = {
     "string": marked("strings"),
@@ -239,10 +241,14 @@ def _property(way: Node, name: str, words: Language) -> str:
 
 
 def broken(found: Break, words: Language) -> str:
-    """Return where JSON breaks; at its end, also why it may, and what to do."""
+    """Return where JSON breaks; at its end, also what to do, and of a long text why it may."""
     where = words("inside the {bracket} at character {opened}", bracket=found.bracket, opened=found.opened)
     if not found.is_end:
         return words("Its JSON breaks at character {at}, {where}.", at=f"{found.at + 1:,}", where=where)
+    if found.at < _SHORTEST_CUT_OFF:
+        return words(
+            "Its JSON ends after {count} characters, {where}: complete it.", count=found.at, where=where
+        )
     return words(
         "Its JSON ends after {count} characters, {where}; an output limit may have cut it off. "
         "Send it in smaller pieces, or write the content to a file first.",

@@ -27,6 +27,14 @@ def test_text_that_breaks_off_is_cut_off(text, where):
     assert violation.fixes == ()
 
 
+def test_only_of_a_long_text_an_output_limit_is_told():
+    """A text of a few characters was not ended by a limit."""
+    violation = _only(closed(commands=STRINGS), {"commands": '["' + "x" * 498})
+    assert "ends after 500 characters, inside the [ at character 1; an output limit may" in violation.message
+    violation = _only(closed(commands=STRINGS), {"commands": '["' + "x" * 497})
+    assert violation.message.endswith("ends after 499 characters, inside the [ at character 1: complete it.")
+
+
 @each_row(
     ("text", "where"),
     [
