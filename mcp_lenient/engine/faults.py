@@ -202,8 +202,8 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
         is_hidden = own.kind == "type" and own.path in within and own.path not in wrong
         is_tied = own.path in tied and own.keyword != "ambiguous"
         if not is_hidden and not is_tied and wrong.isdisjoint(_above(own.path)):
-            explained = _explained(refused, own, known)
-            yield from [each for each in explained if (each.path, each.of_name) in found] or explained
+            told = _explained(refused, own, known)
+            yield from [each for each in told if (each.path, each.of_name) in found] or told
 
 
 def _above(path: Path) -> Iterator[Path]:

@@ -204,7 +204,7 @@ class Reader:
         self.plan = plan
         self._exact = exact_integers
         self._left = steps
-        self._misnamed: set[tuple[Node, frozenset[str]] | None] = set()
+        self._unfit: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
         observe = None if observer is None else observer.applied
         call = CallScope(plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only, observe)
@@ -263,7 +263,7 @@ class Reader:
         for rule in rules:
             if best < rule.cost:  # by rules of better tiers alone
                 break
-            # What is wrong in a text is said of what it holds.
+            # A text that is refused is told by the faults of what it holds, which is therefore read partly.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
             for new in rule.apply(place, value):
                 reading = self._by_rule(rule, place, value, new, hops=hops - 1, partly=goes_on)
@@ -372,7 +372,7 @@ class Reader:
         # Below the top, and by our rules, the keys alone decide if a branch may be meant.
         is_by_keys = place.branch and place.path and scope.full and not partly and self.plan.renames_by_keys
         shape = (node, frozenset(value)) if is_by_keys else None
-        if shape in self._misnamed:
+        if shape in self._unfit:
             return _NO_READING
         unknown = node.undeclared(value) if are_read else []
         # A validator that reports unknown keys may know the others, which the schema does not.
@@ -385,7 +385,7 @@ class Reader:
             inside = self._of_properties(place, value, scope, renames, partly=partly)
             return inside if are_right else inside._replace(whole=False)
         if shape is not None:
-            self._misnamed.add(shape)
+            self._unfit.add(shape)
         return _NO_READING
 
     def _of_properties(

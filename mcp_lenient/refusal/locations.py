@@ -131,13 +131,14 @@ class Refused:
     def private_texts(self) -> frozenset[str | None]:
         """Long strings, and texts under secret or undeclared names, to repeat nowhere; None among them if there are too many."""
         texts: set[str | None] = set()
-        for value, key, *hidden in _parts(self.top, self.arguments, self.policy.secret):
-            texts.add(key or "")
+        for part in _parts(self.top, self.arguments, self.policy.secret):
+            value, is_private = part.value, part.secret or part.open
+            texts.add(part.key or "")
             if value is _TOO_MUCH:
                 texts.add(None)
-            elif isinstance(value, str) and (any(hidden) or len(value) > MAX_SCALAR):
+            elif isinstance(value, str) and (is_private or len(value) > MAX_SCALAR):
                 texts.add(value)
-            elif isinstance(value, (int, float)) and not isinstance(value, bool) and any(hidden):
+            elif isinstance(value, (int, float)) and not isinstance(value, bool) and is_private:
                 # Python refuses to write an integer of thousands of digits; no sentence contains one.
                 is_long = isinstance(value, int) and value.bit_length() > _MAX_BITS
                 texts.add("" if is_long else repr(value))

@@ -65,7 +65,7 @@ class Offered(NamedTuple):
 
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
-    """Return the first groups of faults that are alike; the last one has the number of ``others``."""
+    """Return the first groups of faults that are alike; the last one knows how many are ``untold``."""
     by_place: dict[tuple[Path, bool], dict[str, Fault]] = {}
     for fault in faults:
         by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
@@ -84,7 +84,7 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
         group.at_length = above not in begun
         begun.add(above)
     if len(alike) > MAX_VIOLATIONS:
-        groups[-1].others = len(alike) - MAX_VIOLATIONS
+        groups[-1].untold = len(alike) - MAX_VIOLATIONS
     return groups
 
 
@@ -93,11 +93,11 @@ class FaultGroup:
 
     ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
     an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
-    would repeat it; ``others`` is the number of groups that are not told.
+    would repeat it; ``untold`` is the number of groups that are not told.
     """
 
     at_length = True
-    others = 0
+    untold = 0
 
     def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
         self.refused, self.words, self.total = refused, refused.words, len(paths)
@@ -165,14 +165,14 @@ class FaultGroup:
     def _message(self) -> str:
         words, told = self.words, [self._where(path) for path in self.paths[:_PLACES_TOLD]]
         named = say.and_more(told, self.total - len(told), words)
-        others = {"missing": self._missing, "unknown": self._unknown, "ambiguous": self._ambiguous}
-        if self.code in others:
-            said = others[self.code](named)
+        own = {"missing": self._missing, "unknown": self._unknown, "ambiguous": self._ambiguous}
+        if self.code in own:
+            said = own[self.code](named)
         elif self.code == "size":
             said = words("{place} is too large or too deeply nested. Send less at once.", place=named)
         else:
             said = words.sentences(self._refusal(named), self._hint())
-        rest = words.plural(*say.MORE_FAULTS, self.others) if self.others else ""
+        rest = words.plural(*say.MORE_FAULTS, self.untold) if self.untold else ""
         return words.sentences(cut(said, _MAX_MESSAGE), rest)
 
     def _where(self, path: Path) -> str:

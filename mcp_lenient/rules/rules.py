@@ -210,7 +210,10 @@ def allows_one_value(node: Node) -> bool:
 
 
 def only_values(place: Place, value: Any) -> list[Any]:
-    """Return the only values of branches of which a text is another spelling: no rule makes one, nor another value of it."""
+    """Return the values that a text spells and that are the only ones of a branch, ``"DELETE"`` for ``"delete"``.
+
+    No rule says them for the caller, nor reads the text as another value.
+    """
     ways = place.node.ways if isinstance(value, str) and place.node.is_union else ()
     only = (way for way in ways if way.enum is not None and way.once(allows_one_value))
     return [new for way in only for new in fold_enum(place._replace(node=way), value)]
