@@ -22,15 +22,21 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
     Many servers publish ``{"type": "string", "default": null}`` for a text that may be null. None is accepted where a
     reference leads into a schema beside its default, or where they nest too deep.
     """
-    root = _widened(read.root, PartChecks(read.root))
-    parts = list(every_schema(root))
-    is_widened = any(DEFAULT in part for part in parts)
-    if not is_widened or any(resolve(root, part.get("$ref", "#")) is None for part in parts):
-        return read
     try:
+        root = _widened(read.root, PartChecks(read.root))
+        parts = list(every_schema(root))
+        is_widened = any(DEFAULT in part for part in parts)
+        if not is_widened or any(_leads_into_widened(root, part.get("$ref", "#")) for part in parts):
+            return read
         return replace(read, root=root, accepts=compiled(root))
-    except SchemaError:  # too deep with them
+    except (SchemaError, RecursionError):  # too deep with them
         return read
+
+
+def _leads_into_widened(root: Mapping[str, Any], reference: str) -> bool:
+    tokens = reference.split("/")
+    above = (resolve(root, "/".join(tokens[:length])) for length in range(1, len(tokens)))
+    return any(isinstance(each, Mapping) and DEFAULT in each for each in above)
 
 
 def _widened(schema: Any, checks: PartChecks) -> Any:

@@ -16,7 +16,7 @@ from referencing import Registry
 from strategies import Json, examples, real_schemas
 from tables import INTEGER, STRING, array, closed, each_row, exactly, opened, union
 
-from mcp_lenient import normalize
+from mcp_lenient import Policy, normalize
 from mcp_lenient.devtools.check import check
 
 REAL = real_schemas()
@@ -135,6 +135,19 @@ def test_references_into_a_property_beside_its_default_are_followed() -> None:
     listed = {**array(opened(x=INTEGER)), "default": None}
     schema = opened(a=listed, b=array({"$ref": "#/properties/a/items"}))
     assert normalize(schema, {"b": [{"x": "1"}]}).arguments == {"b": [{"x": 1}]}
+
+
+@pytest.mark.parametrize(("at", "right", "wrong"), [(0, 5, True), (1, True, 5)])
+def test_a_reference_into_a_union_beside_its_default_leads_to_its_branch(
+    at: int, right: object, wrong: object
+) -> None:
+    """A branch of a union whose default is refused is still the branch that a reference names."""
+    either = {"anyOf": [INTEGER, {"type": "boolean"}], "default": "none"}
+    schema = opened(a=either, b={"$ref": f"#/properties/a/anyOf/{at}"})
+    strict = Policy.strict()
+    assert normalize(schema, {"b": right}, strict).violations == ()
+    (violation,) = normalize(schema, {"b": wrong}, strict).violations
+    assert violation.expected_types == (("integer", "boolean")[at],)
 
 
 def test_refused_defaults_may_nest() -> None:
