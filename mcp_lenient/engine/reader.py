@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from math import inf
 from operator import attrgetter
@@ -316,16 +316,8 @@ class Reader:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
-        # The branch that is meant is also read partly, and only where the validator refuses it; of a text, any may be.
-        meant: Collection[Node] = ()
-        if partly:
-            likely = ways if isinstance(value, str) else node.meant(value, exact_integers=self._exact)
-            meant = {*likely} if isinstance(value, str) or len(likely) == 1 else ()
-        tried = {
-            way: self.read(place.as_branch(way), value, scope if way in meant else below, partly=way in meant)
-            for way in ways
-        }
-        whole = [each for each in tried.values() if each.whole]
+        tried = [self.read(place.as_branch(way), value, below) for way in ways]
+        whole = [each for each in tried if each.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
@@ -335,7 +327,14 @@ class Reader:
             whole.sort(key=_COST)
             best = [each for each in whole if each.cost == whole[0].cost]
             return [] if any(_renames_declared(place, each) for each in best) else whole
-        return [each for way, each in tried.items() if way in meant and (each.steps or each.ties)][:1]
+        if not partly:
+            return []
+        # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
+        if not isinstance(value, str):
+            meant = node.meant(value, exact_integers=self._exact)
+            ways = meant if len(meant) == 1 else ()
+        readings = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
+        return [each for each in readings if each.steps or each.ties][:1]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool

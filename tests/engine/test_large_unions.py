@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from time import process_time
 
 import pytest
@@ -58,6 +59,14 @@ def test_first_call_on_a_large_union_is_fast(schema, sent, expected):
     assert result.arguments == {"x": sent if expected is None else expected}
     assert bool(result.violations) is (expected is None)
     assert taken < SECONDS
+
+
+def test_a_text_is_read_as_the_branch_whose_constant_it_has():
+    """Of many branches those with another constant are left at once, though each has the long list."""
+    kinds = (opened("kind", kind={"const": f"k{at}"}, rows=array(INTEGER)) for at in range(40))
+    sent = {"kind": "k2", "rows": ["5"] * 100}
+    result = normalize(opened(x=union(*kinds)), {"x": json.dumps(sent)})
+    assert result.arguments == {"x": {"kind": "k2", "rows": [5] * 100}}
 
 
 def test_unsearchable_union_refuses_a_repaired_call():
