@@ -5,7 +5,8 @@ python examples/langchain_agent/agent.py --model NAME  the LangGraph agent answe
 python examples/langchain_agent/agent.py --serve       the tools of all three over stdio, made lenient
 
 config.json lists the servers; mcp-lenient is a proxy in front of them. The graph stops and asks the user before it runs
-a destructive tool. It needs: pip install "mcp-lenient[langchain]" langgraph
+a destructive tool. It needs LangGraph and mcp-lenient with its extra `langchain`: in a clone,
+pip install '.[langchain]' langgraph
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ try:
     from langgraph.graph import START, MessagesState, StateGraph
     from langgraph.prebuilt import ToolNode, tools_condition
 except ModuleNotFoundError as missing:
-    sys.exit(f'This example needs LangGraph ({missing}): pip install "mcp-lenient[langchain]" langgraph')
+    sys.exit(f"This example needs LangGraph, and mcp-lenient with its extra 'langchain': {missing}")
 
 from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy

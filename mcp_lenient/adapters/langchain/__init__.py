@@ -1,8 +1,8 @@
 """LangChain tools for MCP, and MCP tools for LangChain.
 
 :func:`serve` puts LangChain tools on a lenient server, :func:`load_tools` gives an agent the tools of MCP servers; both
-need ``pip install mcp-lenient[langchain]``. :class:`LenientInterceptor` makes the calls of ``langchain-mcp-adapters``
-lenient, and needs ``pip install mcp-lenient[langchain-mcp-adapters]``, which brings FastMCP 3.
+need the extra ``langchain`` (``pip install '.[langchain]'`` in a clone). :class:`LenientInterceptor` makes the calls of
+``langchain-mcp-adapters`` lenient, and needs the extra ``langchain-mcp-adapters``, which brings FastMCP 3.
 """
 
 from typing import TYPE_CHECKING

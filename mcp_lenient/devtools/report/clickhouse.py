@@ -81,7 +81,7 @@ def in_clickhouse(query: str, selection: Selection = _ALL) -> str:
     try:
         from sqlglot import exp, parse_one
     except ModuleNotFoundError:
-        msg = "asking ClickHouse needs sqlglot, which is not installed: pip install 'mcp-lenient[clickhouse]'"
+        msg = "asking ClickHouse needs sqlglot, which is not installed: install mcp-lenient with its extra 'clickhouse'"
         raise ReportError(msg) from None
     asked = parameters(selection)
 

@@ -28,7 +28,9 @@ class OutOfMemoryError(LenientError):
 
 Progress = Callable[[str, float], None]
 """Called with what is being done, and how many percent of it are."""
-MISSING: Final = "the report needs DuckDB, which is not installed: pip install 'mcp-lenient[report]'"
+MISSING: Final = (
+    "the report needs DuckDB, which is not installed: install mcp-lenient with its extra 'report'"
+)
 DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 LOWEST_MEMORY: Final = "64MB"
