@@ -147,7 +147,9 @@ def test_python_blocks_run(file, tmp_path, monkeypatch):
     if reason := NOT_ON_3.get(file.name):
         skip_on_3(reason)
     monkeypatch.chdir(tmp_path)
-    for example in Sybil(parsers=[PythonCodeBlockParser()]).parse(file).examples():
+    document = Sybil(parsers=[PythonCodeBlockParser()]).parse(file)
+    document.namespace["__name__"] = "__main__"
+    for example in document.examples():
         example.evaluate()
 
 
