@@ -54,7 +54,7 @@ EventName = Literal[
 The last three follow one of the others: for a call that a proxy forwarded, the upstream server refused its arguments, or
 did not answer; and the tool's own code raised an exception.
 """
-FaultKind = Literal[
+FailureKind = Literal[
     "loop",
     "cut_off",
     "too_large",
@@ -95,12 +95,12 @@ _FORMS: Final[Mapping[str, Callable[[str], str]]] = {
 """The masking of fields that a client chooses; fields of the operator or a token are escaped and shortened."""
 
 
-_FAULTS_OF_EVENTS: Final[Mapping[EventName, FaultKind]] = {
+_FAULTS_OF_EVENTS: Final[Mapping[EventName, FailureKind]] = {
     "call_refused_upstream": "server_refused",
     "call_unanswered": "no_answer",
     "call_failed": "tool_failed",
 }
-_FAULTS_OF_CODES: Final[Mapping[str, FaultKind]] = {
+_FAULTS_OF_CODES: Final[Mapping[str, FailureKind]] = {
     "CUT_OFF": "cut_off",
     "UNKNOWN_TOOL": "unknown_tool",
     "UPSTREAM_UNAVAILABLE": "no_answer",
@@ -109,12 +109,12 @@ _FAULTS_OF_CODES: Final[Mapping[str, FaultKind]] = {
     "missing": "left_out",
     "type": "wrong_shape",
 }
-_FAULTS: Final = get_args(FaultKind)
+_FAULTS: Final = get_args(FailureKind)
 
 
 def fault_of(
     event: EventName, violations: Sequence[Violation] = (), error_code: str | None = None, repeated: int = 1
-) -> FaultKind | None:
+) -> FailureKind | None:
     """Return why a call came to nothing; None if it did not, or for a reason of the author's own.
 
     >>> from mcp_lenient.types import Violation
@@ -298,7 +298,7 @@ class CallEvent(_Record):
     """The type of the exception that the tool's own code raised, without its text."""
     error_id: Text | None = None
     """The id in the answer that the caller got for it, with ``Policy(body_errors='envelope')``."""
-    fault: FaultKind | None = None
+    fault: FailureKind | None = None
     """Why the call came to nothing, or would have: ``loop`` (the same call was refused before), ``cut_off``,
     ``too_large``, ``unknown_tool``, ``unknown_name``, ``left_out``, ``wrong_shape``, ``wrong_value``,
     ``server_refused``, ``no_answer`` or ``tool_failed``; where several apply, the first of them."""

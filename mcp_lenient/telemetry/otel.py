@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from opentelemetry._logs import Logger, LoggerProvider
 
-    from mcp_lenient.telemetry.events import EventName, FaultKind
+    from mcp_lenient.telemetry.events import EventName, FailureKind
     from mcp_lenient.types import Repair, Violation
 
 
@@ -265,7 +265,7 @@ class Metrics:
         client: str | None = None,
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
-        fault: FaultKind | None = None,
+        fault: FailureKind | None = None,
     ) -> None:
         """Count a call that began at ``started``; ``tool`` is None if the server does not have the called tool."""
         outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)

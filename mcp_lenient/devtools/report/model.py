@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
-from mcp_lenient.telemetry.events import EventName, FaultKind, RecordedType
+from mcp_lenient.telemetry.events import EventName, FailureKind, RecordedType
 from mcp_lenient.types import ViolationCode
 
 AdviceKind = Literal[
@@ -115,7 +115,7 @@ class ToolFigures(_Part):
 class FaultFigures(_Part):
     """One reason why calls came to nothing."""
 
-    fault: FaultKind
+    fault: FailureKind
     """The reason; ``loop`` for a call that was refused before, whatever is wrong in it."""
     calls: NonNegativeInt
     """Logged calls."""

@@ -20,7 +20,7 @@ from mcp_lenient.devtools.report.model import (
     UnknownTool,
     Unrepaired,
 )
-from mcp_lenient.telemetry.events import FaultKind
+from mcp_lenient.telemetry.events import FailureKind
 
 # Client and version are separated by a character that neither can contain.
 _PREPARE: Final = (
@@ -41,7 +41,7 @@ _WHOLE: Final = """
     SELECT coalesce(sum(times), 0) AS calls, moment(min(earliest)) AS first, moment(max(latest)) AS last
     FROM counted_periods
 """
-_FAULTS: Final = ", ".join(f"'{name}'" for name in get_args(FaultKind))
+_FAULTS: Final = ", ".join(f"'{name}'" for name in get_args(FailureKind))
 _OUTCOMES: Final = "SELECT event, sum(times) FROM shapes GROUP BY event ORDER BY sum(times) DESC, event"
 _PERIODS: Final = """
     SELECT moment(start - start % $step) AS start, map_from_entries(list((event, times) ORDER BY event)) AS outcomes
