@@ -154,11 +154,6 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     Pointers of JSON texts that were kept as text. ``sent`` is the tool's schema and what was sent, if the policy wants
     shapes logged; ``secret`` are names of the policy below which keys are not shown.
     """
-    shapes = None
-    if sent is not None and sent[1]:
-        from mcp_lenient.telemetry.shapes import shapes_of
-
-        shapes = shapes_of(*sent, secret)
     reasons = {"error_code": error_code, "exception": exception, "error_id": error_id}
     fields = {
         "timestamp": timestamp(),
@@ -174,12 +169,22 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         "hints": [
             {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
         ],
-        "shapes": shapes,
+        "shapes": _shapes(sent, secret),
         "duration_us": max(duration_us, 0),
         **{name: _FORMS.get(name, _escaped)(text) for name, text in caller.items() if text},
         "schema_version": 1,
     }
     return {name: value for name, value in fields.items() if value}
+
+
+def _shapes(
+    sent: tuple[Node, Mapping[str, Any]] | None, secret: frozenset[str]
+) -> list[dict[str, Any]] | None:
+    if sent is None or not sent[1]:
+        return None
+    from mcp_lenient.telemetry.shapes import shapes_of
+
+    return shapes_of(*sent, secret)
 
 
 def timestamp() -> str:
