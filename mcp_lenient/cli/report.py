@@ -16,7 +16,7 @@ from mcp_lenient.cli.errors import DONE, INTERRUPTED, fail
 from mcp_lenient.cli.files import files_or_dash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mcp_lenient.devtools.report.database import Progress
 
@@ -64,10 +64,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.devtools.report import Selection, page, read_report
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
-    if from_ is not None and (files or store):
-        fail("--from asks a database: it takes no files and no --store")
-    if not (files or store or from_) and sys.stdin.isatty():
-        fail("no log given: give files, patterns or - for standard input")
+    _check_use(files, store, from_, html)
     selection = Selection(
         since=_moment("--since", since),
         until=_moment("--until", until),
@@ -75,8 +72,6 @@ def report(  # noqa: PLR0913 - each is an option of the command
         client=client,
         server=server,
     )
-    if html is not None and not html.resolve().parent.is_dir():
-        fail(f"--html {html}: the folder does not exist: {html.resolve().parent}")
     try:
         with progress_bar() as progress:
             made = read_report(
@@ -101,6 +96,15 @@ def report(  # noqa: PLR0913 - each is an option of the command
     else:
         show(Output(highlight=False), as_text(made))
     return DONE
+
+
+def _check_use(files: Sequence[str], store: Path | None, from_: str | None, html: Path | None) -> None:
+    if from_ is not None and (files or store):
+        fail("--from asks a database: it takes no files and no --store")
+    if not (files or store or from_) and sys.stdin.isatty():
+        fail("no log given: give files, patterns or - for standard input")
+    if html is not None and not html.resolve().parent.is_dir():
+        fail(f"--html {html}: the folder does not exist: {html.resolve().parent}")
 
 
 def _moment(option: str, written: str | None) -> datetime | None:
