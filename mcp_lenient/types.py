@@ -121,7 +121,9 @@ class Validator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One fault with a message that a model can act on.
+    """A fault, or faults that are alike, with a message that a model can act on.
+
+    Alike are faults of one kind at places that differ in list indices only; ``pointer`` leads to the first.
 
     ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most; with each, the validator accepts the call or,
     if the call has other faults, this parameter. ``error_code`` is the author's code, if a normalizer gave one.
