@@ -46,7 +46,7 @@ def explain(
     check_target([target])
     import asyncio
 
-    from mcp_lenient.cli.targets import one_line_errors, quiet, served
+    from mcp_lenient.cli.targets import one_line_errors, quiet, served, target_of
     from mcp_lenient.devtools.explain import RUNS, explain_event
     from mcp_lenient.devtools.explain import explain as explain_call
     from mcp_lenient.devtools.printing import put
@@ -62,7 +62,7 @@ def explain(
         return [await explain_event(server, each, guards=guards) for each in events]
 
     with one_line_errors(target), quiet():
-        explanations = asyncio.run(served([target], work))
+        explanations = asyncio.run(served(target_of([target]), work))
     if output == "json":
         shown = [each.as_dict() for each in explanations]
         put(json.dumps(shown if event is not None else shown[0], indent=2, default=repr))

@@ -56,7 +56,8 @@ def target_of(words: Sequence[str]) -> ClientTransport | FastMCP:
     configuration (``servers.json``), a Python file (``server.py``, ``server.py:name``, where the name is a server
     or a function without parameters that returns one), or a whole command line in quotes, even one that ends like
     a file name, unless that file exists. Several words are a command line, which gets this process's environment. A
-    Python file's server runs inside this process, so its functions' own types validate calls.
+    Python file's server runs inside this process, so its functions' own types validate calls. Call this outside of an
+    event loop: such a file may call ``asyncio.run`` itself.
 
     Raises:
         CommandError: When the words do not name a usable server.
@@ -303,9 +304,8 @@ def tools_of(words: Sequence[str]) -> list[Surface]:
         return asyncio.run(published(target_of(words)))
 
 
-async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:
-    """Connect the server that a command line names, and run ``work`` with it."""
-    target = target_of(words)
+async def served(target: ClientTransport | FastMCP, work: Callable[[FastMCP], Awaitable[T]]) -> T:
+    """Connect a server from :func:`target_of`, and run ``work`` with it."""
     server = target if isinstance(target, FastMCP) else lenient_front(target)
     async with Client(server):
         return await work(server)

@@ -23,6 +23,17 @@ def store(content: str, tags: list[str] | None = None) -> int:
     """Store a note."""
     raise SystemExit("the tool was run")
 '''
+TRIED = """
+
+@mcp.tool
+def echo(text: str) -> str:
+    return text
+
+
+import asyncio
+
+asyncio.run(mcp.call_tool("echo", {"text": "a"}))
+"""
 EVENT = {
     "schema_version": 1,
     "event": "call_repaired",
@@ -55,6 +66,16 @@ def test_a_call_is_explained_and_not_run(server, capsys, arguments, code, says):
     """The exit code says whether the tool would run; the tool itself is not run."""
     assert run(["explain", server, "store", arguments]) == code
     assert says in capsys.readouterr().out
+
+
+def test_a_file_that_calls_its_own_server_is_explained(tmp_path, capsys):
+    """A Python file may run an event loop while it is loaded, as a first try of a server does."""
+    file = tmp_path / "first.py"
+    file.write_text(SERVER + TRIED, encoding="utf-8")
+    assert run(["explain", str(file), "store", '{"content": "a"}']) == 0
+    out, err = capsys.readouterr()
+    assert "the tool accepts the arguments as sent" in out
+    assert not err
 
 
 def test_the_explanation_is_available_as_json(server, capsys):
