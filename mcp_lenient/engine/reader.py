@@ -21,6 +21,7 @@ from mcp_lenient.rules.rules import (
     ABSENT,
     DEFAULT_RULES,
     CallScope,
+    Obstacle,
     Part,
     Place,
     Rule,
@@ -89,13 +90,7 @@ class Plan:
         allowed = [rule for rule in self.policy.rules if rule.name not in self.policy.disable]
         self.uncertain = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
-        self._rules = [rule for rule in allowed if rule.certain]
-        if self.destructive:
-            self._rules = [
-                rule
-                for rule in self._rules
-                if callable(rule.keeps) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
-            ]
+        self._rules = [rule for rule in allowed if self._obstacle(rule) is None]
         self.renames_by_keys = all(rule in DEFAULT_RULES for rule in self._rules if rule.part == "names")
         """Whether no rule of the author's own renames keys by their values."""
         self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
@@ -110,18 +105,37 @@ class Plan:
         key = (node, part, kind, in_union, optional)
         known = self._rules_at.get(key)
         if known is None:
-            parts = (part, "absence") if optional else (part,)
-            is_other = in_union and kind not in (node.kinds or ())
             found = [
                 rule
                 for rule in self._rules
-                if rule.part in parts and kind in rule.takes and rule.is_for(node) and not node.unread
-                if rule.literal or rule.part == "absence" or not is_other
+                if rule.part in (part, "absence") and kind in rule.takes
+                if self.obstacle(rule, node, kind, in_union=in_union, optional=optional) is None
             ]
             if part != "names":  # of these, the first that finds a name wins
                 found.sort(key=_COST)
             known = self._rules_at[key] = tuple(found)
         return known
+
+    def obstacle(
+        self, rule: Rule, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
+    ) -> Obstacle | None:
+        """Return why a rule that reads values of a JSON type is not asked about one at a node; None if it is."""
+        if node.unread:
+            return "unread"
+        if rule.part == "absence" and not optional:
+            return "required"
+        is_other = in_union and not rule.literal and kind not in (node.kinds or ())
+        at_node = rule.obstacle(node) or ("union" if is_other and rule.part != "absence" else None)
+        return at_node or self._obstacle(rule)
+
+    def _obstacle(self, rule: Rule) -> Obstacle | None:
+        """Return why a rule is asked nowhere in this tool."""
+        if rule.name in self.policy.disable:
+            return "disabled"
+        if not rule.certain:
+            return "uncertain"
+        may_act = callable(rule.keeps) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
+        return "destructive" if self.destructive and not may_act else None
 
 
 class ReadingStep(NamedTuple):

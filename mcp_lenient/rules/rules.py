@@ -43,6 +43,19 @@ from mcp_lenient.values.names import by_key, case_target, fold_name, singular, s
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
 Read = Callable[..., Iterable[Any]]
+Obstacle = Literal[
+    "unread",
+    "required",
+    "gives",
+    "enum",
+    "asks",
+    "one value",
+    "union",
+    "disabled",
+    "uncertain",
+    "destructive",
+]
+"""Why a rule is not asked about a value: because of its place, in the order that is asked, or else of the policy or tool."""
 TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
@@ -178,17 +191,22 @@ class Rule:
 
     def is_for(self, node: Node) -> bool:
         """Return whether a node only accepts what this rule makes."""
+        return self.obstacle(node) is None
+
+    def obstacle(self, node: Node) -> Obstacle | None:
+        """Return what at a node this rule is not made for; None if it is for such a node."""
         kinds = node.kinds or frozenset()
+        if self.gives and not (kinds and kinds.issubset(self.gives)):
+            return "gives"
         # The numbers of an enum without a type are read by the rule for enums.
-        is_certain = bool(kinds) and (node.types is not None or kinds.isdisjoint(_NUMBERS))
-        if self.gives and not (is_certain and kinds.issubset(self.gives)):
-            return False
+        if self.gives and node.types is None and not kinds.isdisjoint(_NUMBERS):
+            return "enum"
         if self.asks is not None and not self.asks(node):
-            return False
+            return "asks"
         # It changes more of a scalar than its type, or also the type of an allowed value.
         is_literal = self.literal and node.types is not None
         rewords = self.part == "value" and not is_literal and _CONTAINERS.isdisjoint(self.takes)
-        return not (rewords and node.once(allows_one_value))
+        return "one value" if rewords and node.once(allows_one_value) else None
 
     def apply(self, place: Place, value: Any) -> Sequence[Any]:
         """Return what the function yields; in a destructive tool, only what keeps the sent value."""
