@@ -284,8 +284,10 @@ class _Explainer:
         elif not ties:
             if any(fault.kind == "overlooked" for fault in outcome.faults):
                 yield "The tool accepts that, but would ignore part of it:"
-            else:
+            elif proposals:
                 yield "The validator accepts none of the readings. Still wrong:"
+            else:
+                yield "There is no reading. Still wrong:"
             yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
 
     def _outcome(

@@ -226,6 +226,16 @@ async def test_any_wrong_arguments_are_explained(sent):
     assert len(str(said).splitlines()) < 400
 
 
+async def test_without_a_reading_it_is_not_said_that_one_is_refused():
+    """The validator refuses readings only if there are any."""
+    for sent, said in (
+        ("many", "There is no reading."),
+        ("99", "The validator accepts none of the readings."),
+    ):
+        text = str(await explained(build(), "store", {"content": "x", "limit": sent}))
+        assert f"{said} Still wrong:\n     /limit" in text
+
+
 class Login(BaseModel, extra="forbid"):
     """A login."""
 
