@@ -40,7 +40,8 @@ def explain(
         arguments: Its arguments as JSON, such as `'{"tags": "a"}'`. Anything that is not JSON counts as arguments that
             were sent as one text.
         event: Instead of a tool and arguments: a log line to explain, or `-` for all lines on stdin.
-        everything: Show also what stops each rule that does not apply, and the guards of a logged repair.
+        everything: Show also what stops each rule that does not apply, why others are not asked, and the guards of a
+            logged repair.
         output: `text` for people, `json` for programs, always with the guards.
     """
     check_target([target])

@@ -16,6 +16,7 @@ from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
+from mcp_lenient.devtools.explain.unasked import unasked
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Decision
@@ -129,7 +130,7 @@ async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True)
         server: The server; call this while a client is connected to it.
         tool: The tool's name.
         sent: The arguments as sent, however wrong: a string, a list, nothing.
-        guards: Whether to say of each rule that does not apply what stops it.
+        guards: Whether to say of each rule that does not apply what stops it, and of each that is not asked why.
     """
     async with Context(fastmcp=server):
         found = await server.get_tool(tool)
@@ -233,6 +234,9 @@ class _Explainer:
         self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.faults))
         proposals = [self._masked(each) for each in trace.proposals.values()]
         self._step("What the rules propose", *self._proposed(proposals, trace))
+        not_asked = [*self._not_asked(trace)] if self.guards else []
+        if not_asked:
+            self._step("The rules that were not asked", *not_asked)
         if tried:
             lines = (
                 f"{'accepts' if each.accepted else 'refuses'} {_in_words(self.mask.value(each.arguments))}"
@@ -267,6 +271,11 @@ class _Explainer:
                 yield from _guards(rules)
             else:
                 yield f"{self._where(place)}: no rule applies. Tried: {', '.join(rules)}"
+
+    def _not_asked(self, trace: Trace) -> Iterator[str]:
+        for pointers, rules in unasked(self.known.plan, trace):
+            yield f"{', '.join(map(self._where, pointers))}:"
+            yield from (f"  {why}: {', '.join(named)}" for why, named in rules.items())
 
     def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
         tiers = self.tiers

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
+from itertools import product
 from typing import Annotated, Literal
 
 import pytest
@@ -11,13 +13,17 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
-from tables import ARRAY, BOOLEAN, INTEGER, closed, enum, opened, union
+from tables import ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, closed, enum, opened, union
 
 from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient
 from mcp_lenient.devtools.explain import explain, explain_event
+from mcp_lenient.devtools.explain.trace import Trace
+from mcp_lenient.devtools.explain.unasked import unasked
+from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.normalizers import strip, tags
 from mcp_lenient.telemetry.events import read_event
 from mcp_lenient.testing import stress
+from mcp_lenient.values.json_values import json_type
 
 
 class Row(BaseModel):
@@ -224,6 +230,163 @@ async def test_any_wrong_arguments_are_explained(sent):
     assert str(said).encode()
     assert json.dumps(said.as_dict(), default=repr)
     assert len(str(said).splitlines()) < 400
+
+
+PERCENT = Rule("percent_to_number", 4, lambda _place, _value: (), ("string",), ("number",))
+LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "policy", "says"),
+    [
+        pytest.param(
+            STRING,
+            5,
+            {"destructive": True},
+            "not allowed in a destructive tool: number_to_text",
+            id="destructive",
+        ),
+        pytest.param(
+            STRING,
+            5,
+            {},
+            "the schema accepts other types here than those in `gives`: integer_to_boolean, scalar_to_array",
+            id="gives",
+        ),
+        pytest.param(
+            union(NUMBER, BOOLEAN),
+            "15%",
+            {"rules": (*DEFAULT_RULES, PERCENT)},
+            "in a union, only rules with `literal` read a value of another type: percent_to_number",
+            id="union",
+        ),
+        pytest.param(
+            NUMBER,
+            [1, 2],
+            {"rules": (*DEFAULT_RULES, PERCENT)},
+            "the value has a type that is not in `takes`: percent_to_number",
+            id="takes",
+        ),
+        pytest.param(
+            NUMBER,
+            "15%",
+            {"rules": (replace(PERCENT, certain=False),)},
+            "only offered as a fix (`certain=False`): percent_to_number",
+            id="uncertain",
+        ),
+        pytest.param(
+            enum("fast", "slow"),
+            "FAST",
+            {"disable": {"fold_enum"}},
+            "disabled by the policy: fold_enum",
+            id="disabled",
+        ),
+        pytest.param(
+            {"type": "string", "const": "go"},
+            "GO",
+            {},
+            "only one value is allowed here, and no rule says it for the caller: fold_enum",
+            id="one value",
+        ),
+        pytest.param(
+            {"enum": [1, 2]},
+            "3",
+            {},
+            "numbers of an enum without a type are only read by fold_enum: text_to_integer",
+            id="numbers of an enum",
+        ),
+        pytest.param(
+            BOOLEAN,
+            "maybe",
+            {},
+            "the schema does not say here what is needed (`asks`): fold_enum, null_text_to_null",
+            id="asks",
+        ),
+        pytest.param(
+            INTEGER, None, {}, "only optional properties are left out: null_to_absent", id="required"
+        ),
+        pytest.param(
+            LONG_UNIONS, True, {}, "this part of the schema is not read: scalar_to_array", id="unread"
+        ),
+        pytest.param(
+            ARRAY,
+            '["a"]',
+            {"disable": {"delimited_text_to_array"}},
+            "a rule of a lower tier gave a value that fits: json5_text_to_array, python_text_to_array, "
+            "scalar_to_array, object_to_array",
+            id="tier",
+        ),
+    ],
+)
+async def test_rules_that_were_not_asked_are_listed_with_the_reason(schema, sent, policy, says):
+    """A rule that reads such a value, and any of the author's own, is listed under what stopped it."""
+    server = FastMCP("s", middleware=[LenientMiddleware(Policy(**policy))])
+    server.add_tool(Low(name="take", parameters=closed("value", value=schema)))
+    said = await explained(server, "take", {"value": sent})
+    (step,) = (each for each in said.steps if each.title == "The rules that were not asked")
+    assert step.lines[0] == "/value:"
+    assert f"  {says}" in step.lines
+
+
+NODES = (
+    *(STRING, INTEGER, NUMBER, BOOLEAN, ARRAY, enum("a", "b"), enum("a", 1), enum("a"), LONG_UNIONS),
+    *(union(INTEGER, BOOLEAN), union(ARRAY, {"type": "null"}), union(NUMBER, ARRAY), closed("n", n=INTEGER)),
+)
+VALUES = (
+    "x",
+    "5",
+    "[1]",
+    '{"n": 1}',
+    "null",
+    "",
+    1,
+    7.5,
+    True,
+    None,
+    [],
+    ["a"],
+    {},
+    {"value": 5},
+    [[5], "a"],
+)
+
+
+@pytest.mark.parametrize("destructive", [False, True])
+@pytest.mark.parametrize("required", [("value",), ()])
+def test_each_rule_that_reads_such_a_value_was_asked_or_is_listed(destructive, required):
+    """No rule is missing, and none is both, whatever the place and the value are."""
+    of_value = [rule for rule in DEFAULT_RULES if rule.part in ("value", "absence")]
+    refused = 0
+    for node, value in product(NODES, VALUES):
+        contract = ToolContract.of_schema(closed(*required, value=node), Policy(), destructive=destructive)
+        trace = Trace({"value": value})
+        status = contract.decide({"value": value}, trace).status
+        places = unasked(contract.plan, trace)
+        if [fault.path for fault in trace.answers[0].faults] == [("value",)] and status != "accepted":
+            made = [each.rule for each in trace.proposals.values() if each.pointer == "/value"]
+            asked = {*made, *trace.kept_out.get("/value", ())}
+            listed = {name for place in places for names in place.rules.values() for name in names}
+            reading = {rule.name for rule in of_value if json_type(value) in rule.takes}
+            assert listed == reading - asked, (node, value)
+            refused += 1
+    assert refused > 100
+
+
+async def test_places_with_the_same_rules_are_listed_together():
+    """Of a long list, some places are named, and their rules once."""
+    said = await explained(
+        build(), "store", {"content": "x", "rows": [{"age": f"{at}x"} for at in range(50)]}
+    )
+    (step,) = (each for each in said.steps if each.title == "The rules that were not asked")
+    assert step.lines[0].startswith("/rows/0/age, /rows/1/age, ")
+    assert len(step.lines) < 10
+
+
+async def test_rules_for_names_and_for_the_whole_call_are_listed():
+    """With a wrong name, those that may not act in a destructive tool are named for the arguments as a whole."""
+    text = str(await explained(build(), "remove", {"idz": [1]}))
+    said = "not allowed in a destructive tool: wrap_arguments, nest_arguments"
+    assert f"the arguments as a whole:\n     {said}\n" in text
 
 
 async def test_without_a_reading_it_is_not_said_that_one_is_refused():
