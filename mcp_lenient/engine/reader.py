@@ -69,8 +69,8 @@ _COMPARED: Final = 16
 class Plan:
     """A tool's input schema under a policy, and the policy's rules for each place of it.
 
-    In a ``destructive`` tool only rules of tiers 1 and 2 that keep the value may act. ``by_schema``: whether nothing but
-    the schema says what the tool takes.
+    In a ``destructive`` tool only rules that keep every value may act: those of tiers 1 and 2, and the unwrapping of the
+    whole call, which checks that it does. ``by_schema``: whether nothing but the schema says what the tool takes.
     """
 
     schema: InitVar[Mapping[str, Any] | ReadableSchema]

@@ -58,9 +58,9 @@ class Policy:
         drop: Top-level keys to drop where the schema forbids them, in addition to those that known clients add.
         secret: Additional parameter names whose values the envelope never echoes.
         echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
-        destructive: Which tools are destructive, so that only rules of tiers 1 and 2 that keep every value may be used:
-            ``"if_marked"``, those with ``destructiveHint: true``; ``"unless_read_only"``, all without
-            ``readOnlyHint: true``; True or False, all or none, whatever they say.
+        destructive: Which tools are destructive, so that only rules that keep every value may be used, those of tiers 1
+            and 2 and the unwrapping of the whole call: ``"if_marked"``, those with ``destructiveHint: true``;
+            ``"unless_read_only"``, all without ``readOnlyHint: true``; True or False, all or none, whatever they say.
         tell_model: Whether a repaired result gets an additional text block that describes the repairs, for agent
             frameworks that drop ``_meta``.
         language: The language of messages, such as ``"zh"`` or ``"zh-CN"``; codes, names, values and JSON's own words stay

@@ -224,7 +224,10 @@ class _Explainer:
             if marks_of(own_tool(known).function) is not None:
                 yield "@lenient on its function repairs only values, not names or wrapped arguments."
         if known.plan.destructive:
-            yield "The tool is destructive, so only rules of tiers 1 and 2 may act."
+            yield (
+                "The tool is destructive, so only rules that keep every value may act: those of tiers 1 and 2, and of "
+                "the others those that check each result, such as unwrap_arguments."
+            )
         if known.normalizers:
             yield f"The author declares normalizers for {', '.join(known.normalizers)}; they run first."
 

@@ -372,6 +372,14 @@ def test_each_rule_that_reads_such_a_value_was_asked_or_is_listed(destructive, r
     assert refused > 100
 
 
+async def test_what_is_said_of_destructive_tools_is_true_of_the_unwrapping():
+    """A wrapper around the whole call is also taken off in a destructive tool, though by a rule of a higher tier."""
+    said = await explained(build(), "remove", {"args": {"ids": [1]}})
+    assert said.fate == "repaired"
+    assert "the arguments as a whole: repaired by unwrap_arguments (tier 8)" in str(said)
+    assert "those of tiers 1 and 2, and of the others those that check each result" in said.steps[0].lines[-1]
+
+
 async def test_places_with_the_same_rules_are_listed_together():
     """Of a long list, some places are named, and their rules once."""
     said = await explained(
