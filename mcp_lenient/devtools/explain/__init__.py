@@ -288,9 +288,11 @@ class _Explainer:
             yield f"{self._where(place)}: {len(tie.bound)} readings are equally likely, so none is used:"
             yield from (f"  {_in_words(self.mask.value(each, place))}" for each in tie.bound)
         kept = "repaired" if outcome.status == "repaired" else "would be repaired"
+        used = {(each.rule, each.pointer) for each in outcome.repairs}
+        unused = [each for each in proposals if (each.rule, each.pointer) not in used]
         for repair in outcome.repairs:
             yield f"{self._where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
-            yield from _beaten(repair, proposals, tiers)
+            yield from _beaten(repair, unused, tiers)
         if outcome.status == "repaired":
             yield "It is the only reading of the lowest tier. Higher tiers are not tried."
         elif not ties:
@@ -382,7 +384,7 @@ def _made(proposal: Proposal) -> str:
 def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
     tier = tiers[winner.rule]
     for each in proposals:
-        if each.pointer == winner.pointer and each.rule != winner.rule and each.fits and each.tier > tier:
+        if each.pointer == winner.pointer and each.fits and each.tier > tier:
             yield f"  closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
 
 

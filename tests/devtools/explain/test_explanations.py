@@ -127,6 +127,14 @@ async def test_the_steps_name_candidates_tiers_and_the_winner():
     assert "/labels: repaired by json5_text_to_array (tier 2)" in text
 
 
+async def test_two_repairs_of_one_value_are_no_rivals():
+    """The rule for its name is not said to be closer to what was sent than that for its value."""
+    text = str(await explained(build(), "store", {"Content": 5}))
+    assert "/Content: repaired by rename_case (tier 1)" in text
+    assert "/Content: repaired by number_to_text (tier 4)" in text
+    assert "closer to what was sent" not in text
+
+
 async def test_a_value_inside_text_is_reported_with_its_pointer():
     """A list sent as text is parsed, and errors inside it are explained."""
     said = await explained(build(), "store", {"content": "x", "rows": '[{"age": 7}, {"age": [8]}]'})
