@@ -266,11 +266,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"delimited_text_to_array": 'a list as text with commas, such as "1, 2, 3"'},
         does="numbers in one text, separated by commas or semicolons; allowed values, also separated by `|` or line breaks",
-        unless="a list of free texts; a decimal comma or thousands (`1,5`, `1,234,567`), as two integers without a space may be; an "
+        unless="a list of free texts; spaces alone between the numbers; a decimal comma or thousands (`1,5`, `1,234,567`), as two integers without a space may be; an "
         "allowed value contains the separator",
         properties={"ids": {"type": "array", "items": _INTEGER}, "tags": _TEXTS},
         repaired=({"ids": "1, 2, 3"}, {"ids": "1;2"}),
-        refused=({"ids": "1,234"}, {"tags": "a, b"}),
+        refused=({"ids": "1,234"}, {"ids": "1 2 3"}, {"tags": "a, b"}),
     ),
     Family(
         {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
