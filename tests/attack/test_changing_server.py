@@ -98,8 +98,6 @@ class ChangingServer(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        structlog.configure(processors=[_dropped])
-        self._loop = asyncio.new_event_loop()
         self._serials = count(1)
         self._parent, self._child = _lenient("parent"), _lenient("child")
         self._mount: Any = None
@@ -108,6 +106,9 @@ class ChangingServer(RuleBasedStateMachine):
         self._recent: dict[str, set[tuple[str | None, int | None]]] = defaultdict(set)
         """Every tool that a name has had since the calls in progress began. None if there was no tool."""
         self._client = Client(self._parent)
+        # Last, since on FastMCP 3 the test is left out before, without its end.
+        structlog.configure(processors=[_dropped])
+        self._loop = asyncio.new_event_loop()
         self._run(self._client.__aenter__())
 
     def teardown(self) -> None:
