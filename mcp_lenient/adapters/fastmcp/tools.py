@@ -299,7 +299,7 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     )
 
 
-Key = tuple[str, str, bytes]
+Key = tuple[str, str | None, bytes]
 Contracts = weakref.WeakKeyDictionary[FastMCP, dict[Any, CompiledTool]]
 """The contracts of each server's tools, kept between calls."""
 
@@ -396,12 +396,13 @@ def kept_tool(
 
 
 def _key(name: str, message: RequestParams, caller: bytes) -> Key:
-    return name, repr(version_asked(message)), caller  # a VersionSpec has no hash
+    asked = None if message.meta is None else version_asked(message)
+    return name, None if asked is None else repr(asked), caller  # a VersionSpec has no hash
 
 
 def version_asked(message: RequestParams) -> VersionSpec | None:
     """Return the version of the tool, prompt or resource that a request asks for."""
-    own = None if message.meta is None else host.own_meta(message)
+    own = host.own_meta(message)
     asked = own.get("version") if isinstance(own, dict) else None
     if isinstance(asked, str):
         return VersionSpec(eq=asked)
