@@ -247,82 +247,60 @@ LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
 @pytest.mark.parametrize(
     ("schema", "sent", "policy", "says"),
     [
-        pytest.param(
-            STRING,
-            5,
-            {"destructive": True},
-            "not allowed in a destructive tool: number_to_text",
-            id="destructive",
-        ),
-        pytest.param(
+        (STRING, 5, {"destructive": True}, "not allowed in a destructive tool: number_to_text"),
+        (
             STRING,
             5,
             {},
             "the schema accepts other types here than those in `gives`: integer_to_boolean, scalar_to_array",
-            id="gives",
         ),
-        pytest.param(
+        (
             union(NUMBER, BOOLEAN),
             "15%",
             {"rules": (*DEFAULT_RULES, PERCENT)},
             "in a union, only rules with `literal` read a value of another type: percent_to_number",
-            id="union",
         ),
-        pytest.param(
+        (
             NUMBER,
             [1, 2],
             {"rules": (*DEFAULT_RULES, PERCENT)},
             "the value has a type that is not in `takes`: percent_to_number",
-            id="takes",
         ),
-        pytest.param(
+        (
             NUMBER,
             "15%",
             {"rules": (replace(PERCENT, certain=False),)},
             "only offered as a fix (`certain=False`): percent_to_number",
-            id="uncertain",
         ),
-        pytest.param(
-            enum("fast", "slow"),
-            "FAST",
-            {"disable": {"fold_enum"}},
-            "disabled by the policy: fold_enum",
-            id="disabled",
-        ),
-        pytest.param(
+        (enum("fast", "slow"), "FAST", {"disable": {"fold_enum"}}, "disabled by the policy: fold_enum"),
+        (
             {"type": "string", "const": "go"},
             "GO",
             {},
             "only one value is allowed here, and no rule says it for the caller: fold_enum",
-            id="one value",
         ),
-        pytest.param(
+        (
             {"enum": [1, 2]},
             "3",
             {},
             "numbers of an enum without a type are only read by fold_enum: text_to_integer",
-            id="numbers of an enum",
         ),
-        pytest.param(
+        (
             BOOLEAN,
             "maybe",
             {},
             "the schema does not say here what is needed (`asks`): fold_enum, null_text_to_null",
-            id="asks",
         ),
-        pytest.param(
-            INTEGER, None, {}, "only optional properties are left out: null_to_absent", id="required"
-        ),
-        pytest.param(
-            LONG_UNIONS, True, {}, "this part of the schema is not read: scalar_to_array", id="unread"
-        ),
-        pytest.param(
+        (INTEGER, None, {}, "only optional properties are left out: null_to_absent"),
+        (LONG_UNIONS, True, {}, "this part of the schema is not read: scalar_to_array"),
+        (
             ARRAY,
             '["a"]',
             {"disable": {"delimited_text_to_array"}},
-            "a rule of a lower tier gave a value that fits: json5_text_to_array, python_text_to_array, "
-            "scalar_to_array, object_to_array",
-            id="tier",
+            (
+                "a rule of a lower tier gave a value that fits: json5_text_to_array, python_text_to_array, "
+                "scalar_to_array, object_to_array"
+            ),
         ),
     ],
 )
@@ -341,21 +319,8 @@ NODES = (
     *(union(INTEGER, BOOLEAN), union(ARRAY, {"type": "null"}), union(NUMBER, ARRAY), closed("n", n=INTEGER)),
 )
 VALUES = (
-    "x",
-    "5",
-    "[1]",
-    '{"n": 1}',
-    "null",
-    "",
-    1,
-    7.5,
-    True,
-    None,
-    [],
-    ["a"],
-    {},
-    {"value": 5},
-    [[5], "a"],
+    *("x", "5", "[1]", '{"n": 1}', "null", ""),
+    *(1, 7.5, True, None, [], ["a"], {}, {"value": 5}, [[5], "a"]),
 )
 
 
