@@ -49,7 +49,7 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     if not isinstance(value, (dict, list)) or len(path) > _DEEPEST:
         return
     ways = _ways(node, value)
-    if len(ways) != 1:
+    if len(ways) != 1 or ways[0].is_union:  # another branch may read the name
         return
     way = ways[0]
     if isinstance(value, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import INTEGER, NULL, NUMBER, STRING, array, each_row, opened
+from tables import INTEGER, NULL, NUMBER, STRING, array, each_row, opened, union
 
 from mcp_lenient import normalize
 
@@ -65,3 +65,12 @@ def test_an_item_that_fits_two_branches_of_one_is_no_reading(sent):
     overlapping = {"oneOf": [INTEGER, NUMBER]}
     schema = opened("x", x={"anyOf": [array(overlapping), array(STRING)]})
     assert normalize(schema, {"x": sent}).arguments == {"x": ["1", "2"]}
+
+
+def test_a_name_that_another_union_of_the_same_object_declares_is_accepted():
+    """In an object of two unions, a name is not taken for that of the branch that one of them means."""
+    kinds = union(opened(kind={"const": "a"}, max_size=INTEGER), opened(kind={"const": "b"}))
+    sizes = {"oneOf": [opened("maxSize", maxSize=INTEGER), opened("q", q=INTEGER)]}
+    sent = {"x": {"kind": "a", "maxSize": 5}}
+    result = normalize(opened(x=kinds | sizes), sent)
+    assert (result.arguments, result.violations) == (sent, ())
