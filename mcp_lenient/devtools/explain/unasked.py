@@ -97,10 +97,10 @@ def _rules(plan: Plan, trace: Trace, refused: Refused, path: Path, parts: set[Pa
 
 def _is_optional(refused: Refused, path: Path) -> bool:
     """Return whether the last name in a path is that of a property that may be left out."""
-    ways = refused.look(path[:-1]).ways if path else ()
-    return any(path[-1] in way.properties for way in ways) and not any(
-        path[-1] in way.required for way in ways
-    )
+    above = refused.look(path[:-1]).node if path else None
+    if above is None or path[-1] not in above.names:
+        return False
+    return not any(path[-1] in way.required for way in above.ways)
 
 
 def _obstacle(plan: Plan, rule: Rule, node: Node, kind: str, *, optional: bool) -> Reason | None:
