@@ -13,7 +13,8 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import anyio.to_thread
-from fastmcp import Context, FastMCP
+import pydantic
+from fastmcp import FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 from fastmcp.server.middleware import Middleware
 from mcp.types import CallToolRequestParams, RequestParams
@@ -95,11 +96,13 @@ class RawCall:
 AS_SENT = RawCall()
 """A call that is seen as it was sent."""
 _raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
-_hooked_session: ContextVar[object] = ContextVar("mcp_lenient_hooked_session", default=None)
 
 
 class RawRequests:
     """Let arguments that are not an object reach ``on_call_tool``, read or with their violation.
+
+    The hook rewrites a request and never answers one. It stands first in the list of the SDK's middleware, so that all
+    other middleware sees the arguments that run; where other middleware stands before it, it changes nothing.
 
     Args:
         policy_for: Returns the policy for a tool name.
@@ -124,44 +127,59 @@ class RawRequests:
 
     def install(self, server: FastMCP) -> None:
         """Install the hook on a server that sends its first message on."""
-        reason = host.install(server, partial(self._read_request, server))
+        reason = host.install(server, RawArgumentsHook(server, self._policy_for))
         self.hooked[server] = reason is None
         if reason is not None:
             self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
 
-    async def missed(self, context: MiddlewareContext[Any], own: Context) -> Any:
-        """Answer a call with other arguments that came before the hook; return None for any other message."""
-        server = own.fastmcp
-        if context.method != "tools/call" or not isinstance(context.message, Mapping):
-            return None
-        # For a call that the SDK refused, FastMCP gives the raw parameters; its handler has not run.
-        request = host.raw_request(own)
-        if request is None or _hooked_session.get() is request.session or not self.hooked[server]:
-            return None
-        read = replace(request, params=context.message)
-        return await self._read_request(server, read, host.handler(server))
+    async def observe(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Pass a message on; record arguments that are not an object if a policy in observe mode lets the SDK refuse them."""
+        started = perf_counter_ns()
+        try:
+            return await call_next(context)
+        except pydantic.ValidationError:
+            # FastMCP shows middleware the raw parameters of a call that the SDK refused.
+            params = context.message if isinstance(context.message, Mapping) else {}
+            name, sent = params.get("name"), params.get("arguments")
+            if context.method == "tools/call" and isinstance(name, str) and _is_raw(sent):
+                policy = self._policy_for(name)
+                if policy.mode == "observe":
+                    read = arguments_in_text(sent, policy)
+                    repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
+                    call = HostCall(name, sent, started, partial(caller_fields, context.fastmcp_context))
+                    self._telemetry.record(
+                        "call_observed", call, None, repairs=repairs, violations=violations
+                    )
+            raise
 
-    async def _read_request(
-        self, server: FastMCP, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler
-    ) -> Any:
-        """Read the arguments of a raw request, as middleware of the SDK's server, before the SDK validates them."""
-        _hooked_session.set(ctx.session)
+
+def _is_raw(arguments: Any) -> bool:
+    """Return whether the arguments of a request are neither absent nor an object."""
+    return arguments is not None and not isinstance(arguments, Mapping)
+
+
+@dataclass(frozen=True, slots=True)
+class RawArgumentsHook:
+    """Middleware of the SDK's server that reads the arguments of a raw request before the SDK validates them.
+
+    Attributes:
+        server: The server whose requests it reads.
+        policy_for: Returns the policy for a tool name.
+    """
+
+    server: FastMCP
+    policy_for: Callable[[str], Policy]
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler) -> Any:
+        """Pass a request on, with its arguments read if no other middleware has seen them yet."""
         params = ctx.params if ctx.method == "tools/call" and ctx.params else {}
         name, sent = params.get("name"), params.get("arguments")
-        if sent is None or isinstance(sent, Mapping) or not isinstance(name, str):
+        if not (_is_raw(sent) and isinstance(name, str) and host.is_first(self.server, self)):
             return await call_next(ctx)
-        policy = self._policy_for(name)
-        if policy.mode == "off":
+        policy = self.policy_for(name)
+        if policy.mode != "repair":
             return await call_next(ctx)
-        started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
-        if policy.mode == "observe":
-            who = partial(caller_fields, Context(fastmcp=server, session=ctx.session))
-            repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
-            # The call ends before anybody asks whether there is such a tool.
-            call = HostCall(name, sent, started, who)
-            self._telemetry.record("call_observed", call, None, repairs=repairs, violations=violations)
-            return await call_next(ctx)
         arguments = {"arguments": sent} if read is None else plain(read[0])
         token = _raw.set(RawCall(sent, arguments, () if read is None else (read[1],)))
         try:
@@ -298,8 +316,7 @@ class LenientMiddleware(Middleware):
             self._raw_requests.install(own.fastmcp)
             if self._warm:
                 await self._warm_up(own.fastmcp)
-        answer = await self._raw_requests.missed(context, own)
-        return await call_next(context) if answer is None else answer
+        return await self._raw_requests.observe(context, call_next)
 
     async def _warm_up(self, server: FastMCP) -> None:
         self._telemetry.log.warm()

