@@ -166,6 +166,13 @@ class ParsedInteger(int):
 SPELLED: Final = {SpelledFloat: float, ParsedInteger: int}
 
 
+def unshared(value: Any) -> Any:
+    """Return a JSON value in new lists and objects."""
+    if isinstance(value, Mapping):
+        return {key: unshared(entry) for key, entry in value.items()}
+    return [unshared(item) for item in value] if isinstance(value, list) else value
+
+
 def plain(value: Any) -> Any:
     """Return the value without source spellings; the same object if it has none."""
     if SPELLED.keys().isdisjoint(map(type, _everything_in(value))):

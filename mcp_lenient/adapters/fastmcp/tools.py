@@ -72,7 +72,7 @@ class FunctionValidator(PydanticValidator):
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
-        super().__init__(probe.validate, probe.is_surely_right)
+        super().__init__(probe.validate, probe.is_surely_right, runs_code=probe.runs_code)
         self.exact_integers, self.has_validators = probe.exact_integers, probe.in_thread
 
 

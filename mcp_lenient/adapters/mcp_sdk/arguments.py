@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import ValidationError
 
+from mcp_lenient.adapters.pydantic.core_schemas import runs_authors_code, schemas_in
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import Fault
@@ -26,7 +27,8 @@ class ArgumentsValidator(PydanticValidator):
     """
 
     def __init__(self, metadata: FuncMetadata) -> None:
-        super().__init__(self._called_with)
+        runs_code = any(map(runs_authors_code, schemas_in(metadata.arg_model.__pydantic_core_schema__)))
+        super().__init__(self._called_with, runs_code=runs_code)
         self._metadata = metadata
 
     def __eq__(self, other: object) -> bool:

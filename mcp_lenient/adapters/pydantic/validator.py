@@ -10,7 +10,7 @@ from pydantic_core import ValidationError
 from mcp_lenient.adapters.pydantic.faults import faults_of, unwritable
 from mcp_lenient.adapters.pydantic.plain_types import Check
 from mcp_lenient.types import Fault
-from mcp_lenient.values.json_values import holds_many
+from mcp_lenient.values.json_values import holds_many, unshared
 
 
 class PydanticValidator:
@@ -22,15 +22,23 @@ class PydanticValidator:
     Args:
         validate: Raises what the host's validation of these arguments raises, or returns what the tool receives.
         quick: A check for long lists, where validation would build an object for each entry: True means accepted.
+        runs_code: Whether validation runs code of the author, which then gets a copy: it may edit its input.
     """
 
     by_schema = False
     exact_integers = False
-    __slots__ = ("_quick", "_validate")
+    __slots__ = ("_quick", "_validate", "runs_code")
 
-    def __init__(self, validate: Callable[[dict[str, Any]], object], quick: Check | None = None) -> None:
+    def __init__(
+        self,
+        validate: Callable[[dict[str, Any]], object],
+        quick: Check | None = None,
+        *,
+        runs_code: bool,
+    ) -> None:
         self._validate = validate
         self._quick = quick
+        self.runs_code = runs_code
 
     def __eq__(self, other: object) -> bool:
         """Return whether both validate in the same way."""
@@ -42,14 +50,17 @@ class PydanticValidator:
 
     def received(self, arguments: Mapping[str, Any]) -> object:
         """Return what the tool receives for these arguments; raise what the validation raises."""
-        return self._validate(dict(arguments))
+        return self._validate(unshared(arguments) if self.runs_code else dict(arguments))
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
         if self._quick is not None and holds_many(arguments) and self._quick(arguments):
             return True
         try:
-            self._validate(arguments if type(arguments) is dict else dict(arguments))
+            if type(arguments) is dict and not self.runs_code:
+                self._validate(arguments)
+            else:
+                self.received(arguments)
         except (ValueError, RecursionError):
             return False
         except Exception:  # noqa: BLE001 - whatever an author's validator raises
@@ -59,7 +70,7 @@ class PydanticValidator:
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults in the order of the arguments, then missing names."""
         try:
-            self._validate(dict(arguments))
+            self.received(arguments)
         except ValidationError as error:
             return faults_of(error, arguments)
         except (ValueError, RecursionError) as error:

@@ -15,7 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from strategies import LAW, LOOSE_JSON
 from tables import INTEGER, STRING, closed
 
@@ -433,3 +433,16 @@ async def test_a_list_without_an_end_is_an_error():
     with pytest.raises(ToolsUnknownError) as caught:
         await ListedTools(ServerTools(), page).names()
     assert str(caught.value.__cause__) == "The server lists tools on more than 1,000 pages."
+
+
+async def test_a_validator_that_edits_its_input_sees_a_copy():
+    """Judging has no side effect: the function receives what one validation makes of the argument."""
+
+    def less(value: dict[str, int]) -> dict[str, int]:
+        value["n"] -= 1
+        return value
+
+    def keep(x: Annotated[dict[str, int], BeforeValidator(less)]) -> dict[str, Any]:
+        return x
+
+    assert got(await call(functions(keep), "keep", {"x": {"n": 5}})) == {"n": 4}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeGuard, get_type_hints
@@ -37,9 +37,9 @@ from pydantic_core import ValidationError as PydanticValidationError
 
 from mcp_lenient.adapters.fastmcp.compat.running import local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+from mcp_lenient.adapters.pydantic.core_schemas import runs_authors_code, schemas_in
 from mcp_lenient.adapters.pydantic.plain_types import Check, quick_check
 from mcp_lenient.declare.decorator_metadata import as_written
-from mcp_lenient.declare.normalizers.annotation import Chain, Custom
 from mcp_lenient.errors import SchemaError
 
 if TYPE_CHECKING or VERSION >= (4, 0):
@@ -48,10 +48,8 @@ else:
     from mcp_lenient.adapters.fastmcp.compat import v3 as host
 
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
-_NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
 _ANNOTATIONS = ("title", "description", "default", "examples")
 _SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
-_NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
 function_hints: Callable[[Any], dict[str, Any]] = getattr(
     fastmcp_types, "get_function_type_hints", partial(get_type_hints, include_extras=True)
@@ -67,13 +65,15 @@ class Probe:
 
     Attributes:
         validate: Validates arguments.
-        in_thread: Whether validation runs Python code of the author, which FastMCP runs in a worker thread.
+        runs_code: Whether validation runs Python code of the author.
+        in_thread: Whether FastMCP runs that code in a worker thread.
         exact_integers: Whether ``7.0`` is refused for an integer.
         is_surely_right: A quick check for long lists of plain types: True means that ``validate`` would not raise; or
             None.
     """
 
     validate: Validate
+    runs_code: bool
     in_thread: bool
     exact_integers: bool
     is_surely_right: Check | None
@@ -124,12 +124,14 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
-    nodes, in_thread = tuple(_nodes(schema)), run_in_thread and not is_coroutine_function(called)
+    nodes, in_thread = tuple(schemas_in(schema)), run_in_thread and not is_coroutine_function(called)
+    runs_code = any(map(runs_authors_code, nodes))
     # On a strict server FastMCP checks each value itself; on others Pydantic is slow only where it builds objects.
     is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
         validate,
-        in_thread=in_thread and any(map(_runs_authors_code, nodes)),
+        runs_code=runs_code,
+        in_thread=in_thread and runs_code,
         exact_integers=strict or any(map(_is_strict_integer, nodes)),
         is_surely_right=quick_check(arguments, strict=strict) if is_slow else None,
     )
@@ -258,42 +260,6 @@ def _arguments_schema(schema: Mapping[str, Any]) -> CoreSchema:
         return {**schema, "schema": _arguments_schema(schema["schema"])}
     arguments: CoreSchema = schema["arguments_schema"]
     return arguments
-
-
-def _nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Return all schemas inside a Pydantic core schema."""
-    pending: list[Any] = [schema]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (list, tuple)):
-            pending.extend(node)
-        elif isinstance(node, dict):
-            is_schema = isinstance(node.get("type"), str)
-            if is_schema:
-                yield node
-            pending.extend(part for name, part in node.items() if not (is_schema and name in _NOT_SCHEMAS))
-
-
-def _runs_authors_code(node: Mapping[str, Any]) -> bool:
-    if node["type"].startswith("function-"):
-        return _is_authors(node["function"]["function"])
-    if node.get("custom_init") or node.get("post_init"):
-        return True
-    return any(_is_authors(node.get(name)) for name in ("discriminator", "missing", "default_factory"))
-
-
-def _is_authors(function: object) -> bool:
-    """Return whether this is Python code from outside Pydantic and the standard library.
-
-    A closure of Pydantic's counts as the author's, since it may contain the author's predicate.
-    """
-    if isinstance(function, Chain):
-        return any(isinstance(normalizer, Custom) for normalizer in function.normalizers)
-    module = getattr(function, "__module__", None)
-    if not callable(function) or module is None:
-        return False
-    is_closure = "<locals>" in getattr(function, "__qualname__", "")
-    return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
 
 
 def _builds_many(node: Mapping[str, Any]) -> bool:
