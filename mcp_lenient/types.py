@@ -109,6 +109,10 @@ class Validator(Protocol):
     def by_schema(self) -> bool:
         """Whether only the published schema is checked, so that each part can be checked on its own."""
 
+    @property
+    def runs_code(self) -> bool:
+        """Whether it runs code of the tool's author, which may refuse what the schema accepts."""
+
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
 

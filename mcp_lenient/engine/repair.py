@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
+from mcp_lenient.engine.only_value import only_values
 from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.types import Fault, Outcome, Path, Validator
 from mcp_lenient.values.json_values import measured, plain
@@ -50,6 +52,8 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
         value, steps = _needed(value, steps, validator, faults) or (plain(sent), ())
     repairs = tuple([step.repair for step in steps])
     if is_repaired and steps:
+        if only := only_values(reader.plan.top, steps, value, validator):
+            return _without(only, value, steps, validator)
         ignored = ignored_names(reader.plan.top, value, validator, repairs)
         return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
     left = faults if faults and not steps else validator.faults(value)
@@ -57,6 +61,15 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
         return Outcome("refused", value, repairs, (*reading.ties, *left))
     # The tool would accept the partial repairs, but a guard forbids using them.
     return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
+
+
+def _without(
+    paths: AbstractSet[Path], value: Any, steps: Sequence[ReadingStep], validator: Validator
+) -> Outcome:
+    """Refuse a call whose values at these paths were not sent exactly; the other repairs stay."""
+    value = _undone(value, [step for step in steps if step.to in paths])
+    repairs = tuple([step.repair for step in steps if step.to not in paths])
+    return Outcome("refused", value, repairs, validator.faults(value))
 
 
 def _needed(

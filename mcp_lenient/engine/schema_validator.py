@@ -32,6 +32,11 @@ class WrappedValidator:
         """Whether only the published schema is checked."""
         return self.validator.by_schema
 
+    @property
+    def runs_code(self) -> bool:
+        """Whether it runs code of the tool's author."""
+        return self.validator.runs_code
+
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two."""
         return self.validator.distinguishes(one, other)
@@ -50,6 +55,7 @@ class PublishedSchemaValidator:
 
     exact_integers = False
     by_schema = True
+    runs_code = False
 
     def __init__(self, schema: Mapping[str, Any] | ReadableSchema, top: Node | None = None) -> None:
         read = readable(schema)

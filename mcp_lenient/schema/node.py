@@ -306,6 +306,12 @@ class Node:
         return found
 
 
+def children(nodes: Iterable[Node], key: str | int) -> list[Node]:
+    """Return the nodes of an item or a property, by each way of several nodes that describes it."""
+    described = (way.child(key) for node in nodes for way in node.ways)
+    return [child for child in described if child is not None]
+
+
 def _accepts(check: Check, value: Any) -> bool:
     try:
         return check(value)

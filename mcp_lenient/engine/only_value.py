@@ -1,0 +1,72 @@
+"""Find repairs that produce the only value which the tool accepts at a place: the caller has to send that exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.schema.node import Node, children
+from mcp_lenient.types import Path, Validator
+from mcp_lenient.values.patches import with_value
+
+if TYPE_CHECKING:
+    from mcp_lenient.engine.reader import ReadingStep
+
+_MAX_PLACES: Final = 16
+"""Places, without their indexes, at which other values are tried; more are not."""
+_MAX_LISTED: Final = 64
+_DISTANCES: Final = (1, 2, 3, 5, 10, 60, 100)
+"""How far the other numbers are from the repaired one, beside its own size and the schema's ``multipleOf``."""
+_LITERAL: Final = re.compile(r"\^?(?:\w|[ -]|\\[.-])*\$?")
+"""A pattern without any choice."""
+
+
+def only_values(
+    top: Node, steps: Iterable[ReadingStep], arguments: Mapping[str, Any], validator: Validator
+) -> set[Path]:
+    """Return the paths of repaired scalars in whose place the tool accepts no other value.
+
+    Where the schema says no more than a type, and validation runs no code of the author, any value is accepted.
+    """
+    scalars: dict[tuple[str | None, ...], tuple[Path, Any]] = {}
+    for step in steps:
+        if step.to and step.changes_value and isinstance(step.value, (str, int, float)):
+            scalars.setdefault(
+                tuple(part if isinstance(part, str) else None for part in step.to), (step.to, step.value)
+            )
+    return {
+        path
+        for path, value in list(scalars.values())[:_MAX_PLACES]
+        if _is_only(top, path, value, arguments, validator)
+    }
+
+
+def _is_only(top: Node, path: Path, value: Any, arguments: Mapping[str, Any], validator: Validator) -> bool:
+    parents, says_more = [top], validator.runs_code
+    for part in path[:-1]:
+        says_more = says_more or not all(node.adds_up for node in parents)
+        parents = children(parents, part)
+    if any(node.discriminator is not None and node.discriminator.name == path[-1] for node in parents):
+        return False  # a tag only says which branch is meant
+    ways = [way for node in children(parents, path[-1]) for way in node.ways]
+    if not (says_more or not all(node.adds_up for node in (*parents, *ways))):
+        return False
+    others = list(_other_values(ways, value))
+    return bool(others) and not any(validator.accepts(with_value(arguments, path, other)) for other in others)
+
+
+def _other_values(ways: Sequence[Node], value: Any) -> Iterator[Any]:
+    """Yield other values for a place, one of which is accepted unless the value is the only one; none for free text."""
+    if isinstance(value, bool):
+        yield not value
+    listed = [member for way in ways for member in way.enum or ()]
+    yield from (member for member in listed[:_MAX_LISTED] if member not in (value, None, ""))
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        distances = {*_DISTANCES, abs(value), *(step for way in ways for step in way.says("multipleOf"))} - {
+            0
+        }
+        yield from (other for step in distances for other in (value - step, value + step))
+    if isinstance(value, str) and not listed:
+        patterns = (pattern for way in ways for pattern in way.says("pattern"))
+        yield from (f"{value}x" for pattern in patterns if _LITERAL.fullmatch(pattern))
