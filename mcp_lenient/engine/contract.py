@@ -10,9 +10,9 @@ from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.engine.repair import repair
 from mcp_lenient.engine.schema_validator import ClosedValidator, MarkupValidator, PublishedSchemaValidator
+from mcp_lenient.engine.spelled_numbers import keeping_digits
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
-from mcp_lenient.values.json_values import plain
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Mode, Policy
@@ -110,8 +110,9 @@ class ToolContract:
         plan, validator = self.plan, self.validator
         if observer is not None:
             validator = ObservedValidator(validator, observer)
-        if not is_rejected and validator.accepts(plain(arguments)):
-            outcome = Outcome("accepted", plain(arguments))
+        sent = keeping_digits(plan.top, arguments, validator)
+        if not is_rejected and validator.accepts(sent):
+            outcome = Outcome("accepted", sent)
         else:
             outcome = repair(plan, arguments, validator, observer)
         if observer is not None:

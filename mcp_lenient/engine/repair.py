@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.only_value import only_values
 from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
+from mcp_lenient.engine.spelled_numbers import keeping_digits
 from mcp_lenient.types import Fault, Outcome, Path, Validator
 from mcp_lenient.values.json_values import measured, plain
 
@@ -44,7 +45,7 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
     faults = () if validator.by_schema else validator.faults(plain(sent))
     scope = Scope.of(faults) if faults else BY_SCHEMA
     reading = reader.read(reader.top, sent, scope, hops=HOPS_AT_TOP, partly=True)
-    value, steps = plain(reading.value), reading.steps
+    value, steps = keeping_digits(reader.plan.top, reading.value, validator), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.
     is_read = reading.whole or not (validator.by_schema or reading.ties)
     is_repaired = is_read and bool(steps) and validator.accepts(value)

@@ -1,0 +1,34 @@
+"""Keep the digits of numbers that were parsed from text, where the tool reads a text as the same number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mcp_lenient.schema.node import Node, children
+from mcp_lenient.types import Validator
+from mcp_lenient.values.json_values import SpelledFloat, plain
+
+
+def keeping_digits(top: Node, value: Any, validator: Validator) -> Any:
+    """Return arguments without source spellings; for a ``Decimal`` the text ``1.10``, since the number would be 1.1.
+
+    A text takes the place of a number only where the tool's own validator makes equal values of both. Returns the same
+    object if it has no spellings.
+    """
+    numbers = plain(value)
+    if numbers is value or validator.by_schema:
+        return numbers
+    texts = _with_texts([top], value)
+    is_same = texts != numbers and validator.accepts(texts) and not validator.distinguishes(texts, numbers)
+    return texts if is_same else numbers
+
+
+def _with_texts(nodes: Sequence[Node], value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_texts(children(nodes, key), entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_with_texts(children(nodes, at), item) for at, item in enumerate(value)]
+    if isinstance(value, SpelledFloat) and any(way.may_be("string") for node in nodes for way in node.ways):
+        return value.spelling
+    return plain(value)
