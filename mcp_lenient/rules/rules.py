@@ -293,7 +293,8 @@ def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
 
 def number_to_text(place: Place, value: float) -> Iterable[str]:
     """42 to ``"42"``; not with a format or in a mixed list."""
-    return () if place.node.format or place.mixed else _made(number_as_text(value))
+    has_format = any(way.format for way in (place.node, *place.node.ways))
+    return () if has_format or place.mixed else _made(number_as_text(value))
 
 
 _NULL_TEXTS: Final = frozenset({"null", "None", "none"})
@@ -450,7 +451,9 @@ def _typed_value(node: Node, value: dict[str, Any]) -> Iterator[Any]:
 def array_to_scalar(place: Place, value: list[Any]) -> Iterator[Any]:
     """``[5]`` to 5."""
     has_one = len(value) == 1 and not isinstance(value[0], list)
-    if has_one and place.node.types and not _may_hold_json(place.node):
+    # Below a parameter, a list under one of these names may be what is wrapped.
+    may_be_wrapped = len(place.path) > 1 and place.path[-1] in ("item", "items")
+    if has_one and not may_be_wrapped and place.node.types and not _may_hold_json(place.node):
         yield value[0]
 
 

@@ -111,8 +111,8 @@ def _case_matters(text: str, member: str, members: Spellings) -> bool:
     Case has no meaning in words, and in codes (``usd``) if all members are of one case. It may have one in every other
     short run of letters (``Mb``), in patterns (``mm``), and in runs of both cases (``kN``).
     """
-    if len(text) != len(member):  # `STRASSE` and `Straße`
-        return False
+    if len(text) != len(member):  # `Masse` and `Maße`
+        return True
     if _INITIALS.fullmatch(text):
         return "" in (_style(text), _style(member))
     runs = _runs(text)

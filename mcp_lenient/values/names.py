@@ -57,17 +57,19 @@ def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
 def case_target(sent: str, folded: Mapping[str, Sequence[str]]) -> str | None:
     """Return the only name among the folded ones that differs from the sent one in case style alone.
 
-    A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``),
+    A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``, ``date-``),
     so it is never removed; for a declared ``_from`` one is added.
     """
     names = folded.get(fold_name(sent), ())
     if len(names) != 1 or names[0] == sent:
         return None
-    return names[0] if _leading_marks(sent) in ("", _leading_marks(names[0])) else None
+    marks = zip(_marks(sent), _marks(names[0]), strict=True)
+    return names[0] if all(mark in ("", own) for mark, own in marks) else None
 
 
-def _leading_marks(name: str) -> str:
-    return name[: len(name) - len(name.lstrip("_-"))]
+def _marks(name: str) -> tuple[str, str]:
+    """Return the marks before a name, and those after it (`labels-`)."""
+    return name[: len(name) - len(name.lstrip("_-"))], name[len(name.rstrip("-")) :]
 
 
 # --- names of tools ---------------------------------------------------------------------------------------
@@ -123,7 +125,7 @@ def same_tool_name(one: str, other: str) -> bool:
 
 def _fold_tool(name: str) -> str:
     # An underscore in front says that a tool is not for everybody.
-    return _leading_marks(name) + fold_name(name.replace(".", "_"))
+    return _marks(name)[0] + fold_name(name.replace(".", "_"))
 
 
 # --- slips and plurals ------------------------------------------------------------------------------------

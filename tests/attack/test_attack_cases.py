@@ -176,6 +176,7 @@ def whole() -> Iterator[Callable[[str, str], Any]]:
     functions = [_recording(row, f"function-{at}", received) for at, row in enumerate(TEXTS)]
     _functions(server, [*tools.values(), *filter(None, functions)])
     with http(server, "modern") as wire:
+        wire.request("tools/list", {})
 
         def send(tool: str, text: str) -> Any:
             received.clear()
