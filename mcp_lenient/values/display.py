@@ -87,7 +87,11 @@ def secret_name(name: object, more: Collection[str] = ()) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_secret(name: str) -> bool:
-    words = name_words(name if name.isascii() else unicodedata.normalize("NFKC", name))
+    return _names_secret(name)
+
+
+def _names_secret(text: str) -> bool:
+    words = name_words(text if text.isascii() else unicodedata.normalize("NFKC", text))
     return (
         _SECRET.search("".join(words)) is not None
         or any(map(_SECRET_WORD.fullmatch, words))
@@ -105,8 +109,17 @@ def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[s
 
 
 def has_credential(value: object) -> bool:
-    """Return whether a text has the form of a secret: a URI with a user or password, or a long random key."""
-    if not isinstance(value, str) or (len(value) < _SHORTEST_KEY and "@" not in value):
+    """Return whether a text may be a secret: it names one (``password=..``), or has the form of one.
+
+    That is a URI with a user or password, or a long random key.
+    """
+    if not isinstance(value, str):
+        return False
+    # The name alone is no secret. No text of a caller is kept in a cache.
+    is_name_only = _KEY.fullmatch(value) and not any(map(str.isdigit, value))
+    if not is_name_only and len(value) <= _LONGEST_SECRET and _names_secret(value):
+        return True
+    if len(value) < _SHORTEST_KEY and "@" not in value:
         return False
     *parts, _ = value.split("@")
     has_user = any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts)
