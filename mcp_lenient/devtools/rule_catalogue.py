@@ -172,7 +172,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         },
         does='`null` or `""` for an optional parameter, which is left out',
         unless='the tool accepts it unchanged; it is a map entry or list item; `""` for a list, for an enum with a '
-        "default other than null, or for a text with a `minLength`; `null` if the enum has a word for it; in destructive tools",
+        "default other than null, or for a text with a `minLength`; `null` if the enum has a word for it; in destructive tools; "
+        "but a `null` that is the schema's own default, and that the type refuses, is always left out",
         properties={
             "country": _TEXT,
             "limit": _INTEGER,

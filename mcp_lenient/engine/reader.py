@@ -429,8 +429,8 @@ class Reader:
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        if value and not out and place.path:  # `{"deleted_at": null}` is a filter
-            return Reading(value, whole=False)
+        if value and not out and place.path and not _are_null_defaults(node, value):
+            return Reading(value, whole=False)  # `{"deleted_at": null}` is a filter
         return _together(out, readings)
 
     def _undeclared(
@@ -483,6 +483,13 @@ class Reader:
         renames = self._renames(place, value, unknown)
         found = {key: each for key, each in renames.items() if each.value is ABSENT}
         return {key: each for key, each in value.items() if key not in found}, [*found.values()]
+
+
+def _are_null_defaults(node: Node, value: Mapping[str, Any]) -> bool:
+    """Return whether an object holds nothing but nulls that are the defaults of its properties."""
+    children = [node.property_nodes.get(key) for key in value]
+    is_default = all(child is not None and None in child.default for child in children)
+    return is_default and all(entry is None for entry in value.values())
 
 
 def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list[Reading]:

@@ -367,6 +367,11 @@ def _lists_no_none(node: Node) -> bool:
     return not (lists_null or "unset" in words or any(map(says_nothing, words)))
 
 
+def _means_absent_by_null(node: Node) -> bool:
+    """Return whether null can only mean an absent value: it is the default, or no word for nothing is allowed."""
+    return None in node.default or _lists_no_none(node)
+
+
 def _listed_words(node: Node) -> frozenset[str]:
     """Return the texts, without case, that are allowed values or examples here or as items of a list."""
     ways = [each for way in node.ways for each in (way, *way.items.ways)]
@@ -808,7 +813,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("fold_enum", 1, fold_enum, _TEXT, asks=attrgetter("lists_values")),
     Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
     _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_takes_no_null_or_text),
-    _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_lists_no_none),
+    _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_means_absent_by_null),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
     _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
     _naming("rename_case", 1, rename_case, keeps=_keeps_words),

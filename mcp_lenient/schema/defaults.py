@@ -17,10 +17,11 @@ from mcp_lenient.values.json_values import json_type
 
 
 def with_defaults(read: ReadableSchema) -> ReadableSchema:
-    """Return a schema whose checks accept the ``default`` of each property; the same object if they do.
+    """Return a schema whose checks accept the ``default`` of each property, except null; the same object if they do.
 
-    Many servers publish ``{"type": "string", "default": null}`` for a text that may be null. None is accepted where a
-    reference leads into a schema beside its default, or where they nest too deep.
+    A null default that the type refuses is left out by ``null_to_absent``: many servers publish ``{"type": "string",
+    "default": null}``, and refuse null. No default is accepted where a reference leads into a schema beside its default,
+    or where they nest too deep.
     """
     try:
         root = _widened(read.root, PartChecks(read.root))
@@ -54,8 +55,8 @@ def _widened(schema: Any, checks: PartChecks) -> Any:
 
 
 def _accepts_default(schema: Any, checks: PartChecks) -> bool:
-    """Return whether a schema accepts its default, if any, or what the default is the text of, such as ``"false"``."""
-    if not isinstance(schema, Mapping) or "default" not in schema:
+    """Return whether a schema accepts its default, if any but null, or what it is the text of, such as ``"false"``."""
+    if not isinstance(schema, Mapping) or schema.get("default") is None:
         return True
     default = schema["default"]
     if schema.get("type") == json_type(default) and not (ASSERTIONS & schema.keys()) - {"type"}:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import INTEGER, STRING, array, closed, each_row
+from tables import INTEGER, STRING, array, closed, each_row, enum, nullable
 
 from mcp_lenient import Normalizer, Policy, normalize
 from mcp_lenient.errors import SchemaError
@@ -69,7 +69,6 @@ def test_schema_with_non_json_types_is_accepted(policy: Policy | None) -> None:
 @pytest.mark.parametrize(
     ("schema", "sent", "read"),
     [
-        pytest.param({"type": "string", "default": None}, None, None, id="null"),
         pytest.param({"type": "integer", "default": ""}, "", "", id="empty-text"),
         pytest.param({"type": "boolean", "default": "false"}, "false", False, id="boolean-as-text"),
         pytest.param({"type": "integer", "default": "5"}, "5", 5, id="number-as-text"),
@@ -80,3 +79,26 @@ def test_a_default_that_the_schema_refuses_passes_unless_it_is_the_text_of_a_rig
     found = normalize({"type": "object", "properties": {"value": schema}}, {"value": sent})
     assert found.arguments == {"value": read}
     assert not found.violations
+
+
+NULL_TEXT = {**STRING, "default": None}
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(destructive=True)], ids=["default", "destructive"])
+@each_row(
+    ("schema", "sent", "read"),
+    [
+        (closed(s=NULL_TEXT), {"s": None}, {}),
+        (closed(s=NULL_TEXT, n=INTEGER), {"s": None, "n": 1}, {"n": 1}),
+        (closed(o=closed(s=NULL_TEXT, n=INTEGER)), {"o": {"s": None, "n": 1}}, {"o": {"n": 1}}),
+        (closed(o=closed(s=NULL_TEXT)), {"o": {"s": None}}, {"o": {}}),
+        (closed(s={**enum("none", "a"), "default": None}), {"s": None}, {}),
+        (closed(s={**nullable(STRING), "default": None}), {"s": None}, {"s": None}),
+        (closed(s={"default": None}), {"s": None}, {"s": None}),
+    ],
+)
+def test_a_null_default_that_the_type_refuses_is_left_out(schema, sent, read, policy):
+    """Absent is the same by the schema's own word, in destructive tools too; where null is accepted, it stays."""
+    found = normalize(schema, sent, policy)
+    assert (found.arguments, found.violations) == (read, ())
+    assert {repair.rule for repair in found.repairs} == ({"null_to_absent"} if read != sent else set())

@@ -417,10 +417,11 @@ _LONGEST_DEFAULT: Final = 60
 @_check("warning", "Callers copy defaults from the schema, and the call is refused.")
 def default_refused(surface: Surface) -> Iterator[Hit]:
     """A parameter's own default does not fit its type."""
-    # A server of which only the schema is known may take its own defaults, and so does the middleware before it.
-    for spot in surface.spots if surface.file is not None else ():
+    for spot in surface.spots:
         for default in spot.node.default:
-            if not spot.node.takes(default):
+            # A server of which only the schema is known may take its other defaults, and so does the middleware before it.
+            is_known = surface.file is not None or default is None
+            if is_known and not spot.node.takes(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
                 correction = (
                     "Let it be null (such as list[str] | None = None)."
