@@ -10,7 +10,7 @@ from typing import Any
 
 VARIABLE = "MCP_LENIENT_CASES"
 """The environment variable that names the folder; by default ``../shared/cases`` next to the project."""
-SECOND = ("reported_calls_2", "reported_calls_3", "peer_suites")
+SECOND = ("reported_calls_2", "reported_calls_3", "reported_calls_4", "peer_suites")
 """Sets collected after version 0.1; a folder may lack them."""
 _FILES = (
     "conversion_cases.json",
