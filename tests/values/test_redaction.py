@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each_row
+from tables import INTEGER, closed, each_row
 
+from mcp_lenient import normalize
 from mcp_lenient.values.display import HIDDEN, is_label, secret_name, shown_key, shown_name
 
 _BEFORE = (
@@ -132,3 +134,17 @@ def test_usual_labels_are_shown(text):
 def test_labels_that_may_contain_values_are_refused(text):
     """Text that could contain a value is not a label."""
     assert not is_label(text)
+
+
+@pytest.mark.parametrize("secret", [True, False])
+def test_a_text_that_names_a_secret_is_not_repeated(secret):
+    """Whatever its parameter is called, a text that names a secret may hold it; the name alone is none."""
+    texts = (
+        ["password=hunter2", "Bearer hunter2", "https://h/?api_key=hunter2", "export TOKEN=hunter2", "my pin is 4711"]
+        if secret
+        else ["password", "Authorization", "hunter2", "compass 4", "a spinner at 9", "the author is 5"]
+    )
+    for text in texts:
+        (violation,) = normalize(closed(n=INTEGER), {"n": text}).violations
+        assert violation.has_received_value is not secret, text
+        assert (text in repr(violation)) is not secret, text
