@@ -119,6 +119,9 @@ class Validator(Protocol):
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults; empty if the arguments are accepted."""
 
+    def is_strict_at(self, path: Path) -> bool:
+        """Return whether the author said of a scalar's place that its JSON type may not be changed."""
+
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, as far as that is known."""
 

@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_lenient.engine.exact_values import only_values, strict_fields
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
-from mcp_lenient.engine.only_value import only_values
 from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.engine.spelled_numbers import keeping_digits
 from mcp_lenient.types import Fault, Outcome, Path, Validator
@@ -53,8 +53,9 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
         value, steps = _needed(value, steps, validator, faults) or (plain(sent), ())
     repairs = tuple([step.repair for step in steps])
     if is_repaired and steps:
-        if only := only_values(reader.plan.top, steps, value, validator):
-            return _without(only, value, steps, validator)
+        exact = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
+        if exact:
+            return _without(exact, value, steps, validator)
         ignored = ignored_names(reader.plan.top, value, validator, repairs)
         return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
     left = faults if faults and not steps else validator.faults(value)

@@ -37,6 +37,10 @@ class WrappedValidator:
         """Whether it runs code of the tool's author."""
         return self.validator.runs_code
 
+    def is_strict_at(self, path: Path) -> bool:
+        """Return whether a scalar's JSON type may not be changed at a place."""
+        return self.validator.is_strict_at(path)
+
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two."""
         return self.validator.distinguishes(one, other)
@@ -86,6 +90,10 @@ class PublishedSchemaValidator:
         if self.corrects_names:
             yield from misnamed(self._top, arguments)
             yield from wrapped_away(self._top, arguments)
+
+    def is_strict_at(self, path: Path) -> bool:  # noqa: ARG002 - never known
+        """Return False: a schema does not say how strictly it is applied."""
+        return False
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
         """Return False: a schema does not say which arguments a tool reads."""

@@ -140,7 +140,13 @@ def test_labels_that_may_contain_values_are_refused(text):
 def test_a_text_that_names_a_secret_is_not_repeated(secret):
     """Whatever its parameter is called, a text that names a secret may hold it; the name alone is none."""
     texts = (
-        ["password=hunter2", "Bearer hunter2", "https://h/?api_key=hunter2", "export TOKEN=hunter2", "my pin is 4711"]
+        [
+            "password=hunter2",
+            "Bearer hunter2",
+            "https://h/?api_key=hunter2",
+            "export TOKEN=hunter2",
+            "my pin is 4711",
+        ]
         if secret
         else ["password", "Authorization", "hunter2", "compass 4", "a spinner at 9", "the author is 5"]
     )

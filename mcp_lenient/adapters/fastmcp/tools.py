@@ -37,7 +37,7 @@ from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import as_text, error_envelope
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.types import Fault
+from mcp_lenient.types import Fault, Path
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import json_type
 
@@ -72,7 +72,9 @@ class FunctionValidator(PydanticValidator):
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
-        super().__init__(probe.validate, probe.is_surely_right, runs_code=probe.runs_code)
+        super().__init__(
+            probe.validate, probe.is_surely_right, core_schema=probe.core_schema, runs_code=probe.runs_code
+        )
         self.exact_integers, self.has_validators = probe.exact_integers, probe.in_thread
 
 
@@ -106,6 +108,11 @@ class TransformedValidator(WrappedValidator):
             if not fault.path or fault.path[0] in published
         ]
         return ordered([*unknown, *below, *missing], arguments)
+
+    def is_strict_at(self, path: Path) -> bool:
+        """Return whether the author made a field of the function strict."""
+        name = self.forwarding.names.get(str(path[0]))
+        return name is not None and self.validator.is_strict_at((name, *path[1:]))
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would get different values from the two."""

@@ -27,8 +27,9 @@ class ArgumentsValidator(PydanticValidator):
     """
 
     def __init__(self, metadata: FuncMetadata) -> None:
-        runs_code = any(map(runs_authors_code, schemas_in(metadata.arg_model.__pydantic_core_schema__)))
-        super().__init__(self._called_with, runs_code=runs_code)
+        schema = metadata.arg_model.__pydantic_core_schema__
+        runs_code = any(map(runs_authors_code, schemas_in(schema)))
+        super().__init__(self._called_with, core_schema=schema, runs_code=runs_code)
         self._metadata = metadata
 
     def __eq__(self, other: object) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic_core import ValidationError
+from pydantic_core import CoreSchema, ValidationError
 
+from mcp_lenient.adapters.pydantic.core_schemas import is_strict_at
 from mcp_lenient.adapters.pydantic.faults import faults_of, unwritable
 from mcp_lenient.adapters.pydantic.plain_types import Check
-from mcp_lenient.types import Fault
+from mcp_lenient.types import Fault, Path
 from mcp_lenient.values.json_values import holds_many, unshared
 
 
@@ -23,21 +24,24 @@ class PydanticValidator:
         validate: Raises what the host's validation of these arguments raises, or returns what the tool receives.
         quick: A check for long lists, where validation would build an object for each entry: True means accepted.
         runs_code: Whether validation runs code of the author, which then gets a copy: it may edit its input.
+        core_schema: Pydantic's schema of the arguments, which says where a field is strict.
     """
 
     by_schema = False
     exact_integers = False
-    __slots__ = ("_quick", "_validate", "runs_code")
+    __slots__ = ("_core_schema", "_quick", "_validate", "runs_code")
 
     def __init__(
         self,
         validate: Callable[[dict[str, Any]], object],
         quick: Check | None = None,
         *,
+        core_schema: CoreSchema,
         runs_code: bool,
     ) -> None:
         self._validate = validate
         self._quick = quick
+        self._core_schema = core_schema
         self.runs_code = runs_code
 
     def __eq__(self, other: object) -> bool:
@@ -47,6 +51,10 @@ class PydanticValidator:
     def __hash__(self) -> int:
         """Hash the validation."""
         return hash(self._validate)
+
+    def is_strict_at(self, path: Path) -> bool:
+        """Return whether the author made a field strict."""
+        return is_strict_at(self._core_schema, path)
 
     def received(self, arguments: Mapping[str, Any]) -> object:
         """Return what the tool receives for these arguments; raise what the validation raises."""

@@ -65,6 +65,7 @@ class Probe:
 
     Attributes:
         validate: Validates arguments.
+        core_schema: Pydantic's schema of the arguments.
         runs_code: Whether validation runs Python code of the author.
         in_thread: Whether FastMCP runs that code in a worker thread.
         exact_integers: Whether ``7.0`` is refused for an integer.
@@ -73,6 +74,7 @@ class Probe:
     """
 
     validate: Validate
+    core_schema: CoreSchema
     runs_code: bool
     in_thread: bool
     exact_integers: bool
@@ -130,6 +132,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
     is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
         validate,
+        core_schema=arguments,
         runs_code=runs_code,
         in_thread=in_thread and runs_code,
         exact_integers=strict or any(map(_is_strict_integer, nodes)),

@@ -1,4 +1,4 @@
-"""Find repairs that produce the only value which the tool accepts at a place: the caller has to send that exactly."""
+"""Find repairs of values that the caller has to send exactly: the only allowed value, or a scalar at a strict field."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.schema.node import Node, children
 from mcp_lenient.types import Path, Validator
+from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.patches import with_value
 
 if TYPE_CHECKING:
@@ -20,6 +21,20 @@ _DISTANCES: Final = (1, 2, 3, 5, 10, 60, 100)
 """How far the other numbers are from the repaired one, beside its own size and the schema's ``multipleOf``."""
 _LITERAL: Final = re.compile(r"\^?(?:\w|[ -]|\\[.-])*\$?")
 """A pattern without any choice."""
+
+
+_SCALARS: Final = (str, int, float, type(None))
+
+
+def strict_fields(steps: Iterable[ReadingStep], validator: Validator) -> set[Path]:
+    """Return the paths of scalars whose JSON type a repair changes at a field that its author made strict."""
+    changed = (
+        step.to
+        for step in steps
+        if isinstance(step.sent, _SCALARS) and isinstance(step.value, _SCALARS) and step.changes_value
+        if step.to and json_type(step.sent) != json_type(step.value)
+    )
+    return {path for path in changed if validator.is_strict_at(path)}
 
 
 def only_values(
