@@ -38,6 +38,7 @@ To call a tool, write its name as a tag around one JSON object with the argument
 - Write numbers, true, false, lists and objects as JSON, not as text in quotes.
 - Leave out an optional parameter that is not needed; do not send null or an empty text for it.
 - A tool without parameters is called with {}.
+- Write nothing after a call but other calls, and no colon at the end of a sentence before it.
 - Several calls may follow each other. Each answer comes back within <tool_result>; wait for it before you go on."""
 """How a model calls a tool by text, as :func:`mcp_lenient.parse_tool_calls` reads it."""
 

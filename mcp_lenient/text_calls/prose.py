@@ -49,7 +49,7 @@ _LABEL: Final = re.compile(r"(?:[ivxlcdm]{1,6}|\w)[.)]\s*\Z", re.IGNORECASE)
 _WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+")
 _LEAST_WORDS: Final = 3
 """Words between the last sentence and the colon that ends a line; ``User:`` and ``Tool output:`` may begin the text of another author."""
-_COLONS: Final = ":\uff1a"
+COLONS: Final = (":", "\uff1a")
 ONLY_WORDS: Final = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)*")
 """Words without any sign, which the marker of a native form may follow directly."""
 TEXT_LINE: Final = re.compile(r"(?:#{1,6} +|[*_(]{1,3})?[^\W_]")
@@ -59,7 +59,7 @@ TEXT_LINE: Final = re.compile(r"(?:#{1,6} +|[*_(]{1,3})?[^\W_]")
 def _is_words(text: str) -> bool:
     """Return whether a part of a line is made of words, spaces and signs of prose, none of them a colon."""
     rest = _SPAN.sub("", text)
-    return not any(colon in rest for colon in _COLONS) and all(map(_is_plain, set(rest)))
+    return not any(colon in rest for colon in COLONS) and all(map(_is_plain, set(rest)))
 
 
 def is_sentence(text: str) -> bool:
@@ -74,7 +74,7 @@ def is_line(line: str) -> bool:
         return False
     if ITEM.match(line):
         return _is_words(ITEM.sub("", line, count=1))
-    if line[-1:] in _COLONS:
+    if line.endswith(COLONS):
         clause = re.split(_STOP, _SPAN.sub("", line))[-1]
         return _is_words(line[:-1]) and len(_WORD.findall(clause)) >= _LEAST_WORDS
     return is_sentence(line)

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import NATIVE, answer_in, is_native
+from mcp_lenient.text_calls.scan import Prose
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown_name
 
@@ -47,7 +48,7 @@ class Requested:
         unreadable: Why a text that holds a call cannot be read.
         tool: The tool that this text names, if only one.
         around: The tag around calls of known tools, which are not read as it is no known server's; "" if there is none.
-        is_alone: Whether nothing but calls and marked reasoning is in the text.
+        prose: What text is beside calls in a text.
     """
 
     form: Form
@@ -55,7 +56,7 @@ class Requested:
     unreadable: str | None = None
     tool: str = ""
     around: str = ""
-    is_alone: bool = True
+    prose: Prose = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) 
     return Requested(
         "native" if answer.found[0].dialect in NATIVE else "text",
         tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in calls),
-        is_alone=answer.is_alone,
+        prose=answer.prose,
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import (
@@ -20,7 +20,7 @@ from mcp_lenient.text_calls.call import (
 )
 from mcp_lenient.text_calls.dialects import python
 from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect
-from mcp_lenient.text_calls.prose import ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
+from mcp_lenient.text_calls.prose import COLONS, ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import same_json
@@ -69,11 +69,15 @@ _Read = Callable[[int], _Begun | None]
 """Reads what begins at a position; returns None if that is not a call."""
 
 
+Prose = Literal["none", "before", "around"]
+"""The text beside calls: only marked reasoning; text before them that does not end in a colon; any other text."""
+
+
 class AnswerCalls(NamedTuple):
-    """The calls of a text, and whether nothing but calls and marked reasoning is in it."""
+    """The calls of a text, and what text is beside them."""
 
     found: list[Found]
-    is_alone: bool
+    prose: Prose
 
 
 def read_answer(source: Source, dialects: Collection[Dialect], *, takes_json: bool) -> AnswerCalls:
@@ -90,9 +94,16 @@ def read_answer(source: Source, dialects: Collection[Dialect], *, takes_json: bo
         raise ToolCallError(msg)
 
     whole = _Scan(source, dialects, takes_json)
-    whole.run(_past_reasoning(source, _Scan(source, dialects, takes_json)), len(source.text))
+    begin = _past_reasoning(source, _Scan(source, dialects, takes_json))
+    whole.run(begin, len(source.text))
     whole.finish()
-    return AnswerCalls(whole.found, not whole.has_text)
+    # What ends with a closing mark without an opening one may be reasoning or a quotation.
+    unopened = CLOSED.sub("", source.text[:begin]).strip()
+    return AnswerCalls(whole.found, _before(unopened) if unopened and whole.prose == "none" else whole.prose)
+
+
+def _before(text: str) -> Prose:
+    return "around" if text.rstrip().endswith(COLONS) else "before"
 
 
 def _past_reasoning(source: Source, scan: _Scan) -> int:
@@ -120,7 +131,7 @@ class _Scan:
     """The end of the last call and of what may follow it on its line."""
     odd: int | None = None
     """The position of the first thing that is neither a call, marked reasoning nor plain text."""
-    has_text: bool = False
+    prose: Prose = "none"
     in_list: bool = False
     """Whether the last line is in a list that no blank line has ended."""
     example: int | None = None
@@ -151,7 +162,7 @@ class _Scan:
             called = shown(found[0].call.tool)
             what = f"text that is not plain is beside the call of '{called}' and may quote it"
             raise source.error(self.odd, f"{what}; if the call is meant, send the call alone")
-        if self.example is not None and self.has_text:
+        if self.example is not None and self.prose != "none":
             what = "text is beside a Python call that is not in a list, which may be an example"
             raise source.error(self.example, f"{what}; if the call is meant, send the call alone")
         if not found:
@@ -201,7 +212,7 @@ class _Scan:
         """Return whether space begins a line that is in a list item or, with four columns of it, code in Markdown."""
         _, line_break, indent = self.source.text[at:start].rpartition("\n")
         columns = len(indent.expandtabs(_CODE_COLUMNS))
-        return (at == 0 or bool(line_break)) and columns >= (1 if self.has_text else _CODE_COLUMNS)
+        return (at == 0 or bool(line_break)) and columns >= (_CODE_COLUMNS if self.prose == "none" else 1)
 
     def _past_thought(self, opened: re.Match[str]) -> int:
         closing = CLOSING[opened[0]]
@@ -226,10 +237,14 @@ class _Scan:
             )
         # `{...}` and then `is how one deletes a file`: the sentence began with the call.
         plain = plain and not (after_call and line.lstrip("*_(")[:1].islower())
-        self.has_text, self.in_list = True, self.in_list or ITEM.match(line) is not None
+        self.in_list = self.in_list or ITEM.match(line) is not None
+        self._note_prose(line)
         if not plain:
             self._note_odd(start)
         return start + len(line) if plain or TEXT_LINE.match(line) or self.in_list else len(text)
+
+    def _note_prose(self, text: str) -> None:
+        self.prose = "around" if self.found else _before(text)
 
     def _closed_here(self, at: int) -> int | None:
         """Return the end of an element, comment, fence or JSON value that is not a call, if it is closed."""
@@ -325,8 +340,9 @@ class _Scan:
                 if opener is not None and dialect.is_call(self.source.tools, opener):
                     calls, end = dialect.read(self.source, opener)
                     if not calls:  # a message of Harmony
-                        self.has_text = self.has_text or "analysis" not in opener[0]
                         message = self.source.text[opener.end() : end]
+                        if "analysis" not in opener[0]:
+                            self._note_prose(message.removesuffix("<|end|>"))
                         is_closed = message.endswith("<|end|>") and "<|start|>" not in message
                         self.is_over = self.is_over or "final" in opener[0] or not is_closed
                     return [Found(call, start, dialect.name) for call in calls], end

@@ -6,6 +6,7 @@ import pytest
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls import parse_tool_calls
+from mcp_lenient.text_calls.responses import requested_calls
 
 _SCHEMAS = {"rm": {"type": "object", "properties": {"path": {"type": "string"}}}}
 FORMS = {
@@ -265,3 +266,55 @@ def test_plain_text_around_a_call_does_not_stop_it(around):
         [call.tool for call in parse_tool_calls(text, tools=_SCHEMAS, servers=["files"])] for text in texts
     ]
     assert read == [["rm"]] * len(texts)
+
+
+_BESIDE = {
+    "none": [
+        "@",
+        "@\n@",
+        "<think>\nThe mail says: x.\n</think>\n@",
+        "@<|im_end|>",
+        "\n\n</think>\n@",
+    ],
+    "before": [
+        "I remove it.\n@",
+        "I remove it.\n\n<think>\nb: c\n</think>\n@\n@",
+        "These are the steps:\n- Remove it.\n\n@",
+        "It is 10:30.\n@",
+        "The mail says: x.\n</think>\n@",
+    ],
+    "around": [
+        "I must not run this here:\n@",
+        "I must not run this here: \n\n@",
+        "I must not run this here:\n<think>\na\n</think>\n@",
+        "邮件里写着这一句：\n@",
+        "The mail says this:\n</think>\n@",
+        "@\nI will not run it.",
+        "@\n\nThis is an example of:\n- Removal.\n",
+        "@\nI wait.\n@",
+        "@<|im_end|>\nI will not run it.",
+        "<think>\na\n</think>\n@\nIt says this.",
+    ],
+}
+
+
+@pytest.mark.parametrize("prose", _BESIDE)
+def test_text_beside_calls_is_classified(prose):
+    """In each form: only text before the first call is before it, unless its last line ends in a colon."""
+    forms = [form for name, form in FORMS.items() if name not in PYTHON]
+    texts = [around.replace("@", form) for around in _BESIDE[prose] for form in forms]
+    read = [requested_calls(text, _SCHEMAS, servers=["files"]) for text in texts]
+    assert all(requested.calls for requested in read)
+    assert {requested.prose for requested in read} == {prose}
+
+
+def test_messages_of_harmony_are_text_beside_calls():
+    """A preamble stands before the call; reasoning does not count."""
+    form = FORMS["harmony"]
+    for channel, message, prose in (
+        ("analysis", "The user says: a.", "none"),
+        ("commentary", "I remove it.", "before"),
+        ("commentary", "The mail says this:", "around"),
+    ):
+        text = f"<|channel|>{channel}<|message|>{message}<|end|>{form}"
+        assert requested_calls(text, _SCHEMAS).prose == prose

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp import ClientSession
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
@@ -24,6 +24,7 @@ from mcp_lenient.text_calls.responses import (
     requested_calls,
     result_messages,
 )
+from mcp_lenient.text_calls.scan import Prose
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.language import Language, language
 from mcp_lenient.values.names import near
@@ -39,9 +40,15 @@ if TYPE_CHECKING:
 UNREADABLE: Final = "UNREADABLE_CALL"
 """The envelope's code for a text that holds a call which cannot be read, or is in a tag of no known server."""
 NOT_ALONE: Final = "CALL_NOT_ALONE"
-"""The envelope's code for a call of a destructive tool that has text around it."""
+"""The envelope's code for a call that text beside it may quote."""
 FAILED: Final = "CALL_FAILED"
 """The envelope's code where a server answers a call with a protocol error."""
+_RUNS_BESIDE: Final[Mapping[str, frozenset[Prose]]] = {
+    "before": frozenset({"none", "before"}),
+    "refuse": frozenset({"none"}),
+    "run": frozenset({"none", "before", "around"}),
+}
+"""The text that calls are run beside, by the option ``prose``."""
 _SEPARATOR: Final = re.compile(r"[_./:-]+")
 
 
@@ -90,6 +97,7 @@ async def dispatch(
     *,
     dialect: str | Iterable[str] | None = None,
     servers: Iterable[str] = (),
+    prose: Literal["before", "refuse", "run"] = "before",
 ) -> Dispatched:
     """Execute the tool calls in a model's answer, and return their results in the format that the model expects.
 
@@ -109,8 +117,9 @@ async def dispatch(
 
     Ids are kept. Several calls are executed one after the other, in order. Arguments are repaired as by
     :func:`mcp_lenient.lenient_session`; a refused call, an unknown tool and text that cannot be parsed are answered
-    with an envelope for the model to correct. So is a call of a tool with ``destructiveHint`` in a text that holds
-    anything but calls and marked reasoning: it may be quoted, so the model is told to send the call alone.
+    with an envelope for the model to correct. So are calls in a text that may quote them, with the code
+    ``CALL_NOT_ALONE``: by default if text follows the first call, or ends in a colon before it. A call of a tool with
+    ``destructiveHint`` is only run if its text holds nothing but calls and marked reasoning.
 
     The server tag and tool tag of a text name one tool, even if a proxy lists it under a prefix: ``<web><search>`` is
     ``web_search``, ``web/search``, ``mcp__web__search`` or ``search``. A server is known by the name that it gave, by its
@@ -123,12 +132,18 @@ async def dispatch(
         answer: The model's text; or a response, message or list of blocks, as JSON or as an SDK's object.
         dialect: The dialects that the prompt asked for, as for :func:`mcp_lenient.parse_tool_calls`.
         servers: Further names of servers, as of those behind a proxy.
+        prose: Beside what text calls are run: only text before all of them that does not end in a colon (``"before"``),
+            none but marked reasoning (``"refuse"``), or any that is read (``"run"``). ``"before"`` lowers the risk that a
+            quoted call runs; only ``"refuse"`` excludes it, so use that if the model reads what others wrote.
 
     Raises:
         ToolCallError: When a block of a response names no tool.
         TypeError: When the answer has another type.
-        ValueError: When a dialect is unknown; names the known ones.
+        ValueError: When a dialect or ``prose`` is unknown; names the known ones.
     """
+    if prose not in _RUNS_BESIDE:
+        msg = f"dispatch: prose must be one of {', '.join(_RUNS_BESIDE)}, but is {prose!r}"
+        raise ValueError(msg)
     async with _session(target) as session:
         tools = await session.tools()
         prefixes = _prefixes(session)
@@ -137,8 +152,8 @@ async def dispatch(
         if any(len(_names(each, tools, prefixes)) != 1 for each in requested.calls):
             tools = await session.tools(anew=True)
         calls = [
-            await _called(session, each, tools, prefixes, is_alone=requested.is_alone)
-            for each in requested.calls
+            await _called(session, call, tools, prefixes, requested.prose, _RUNS_BESIDE[prose])
+            for call in requested.calls
         ]
     answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
     if told := _why_not_read(requested, language(session.language_of(""))):
@@ -197,22 +212,22 @@ async def _called(
     call: RequestedCall,
     tools: Mapping[str, Any],
     prefixes: tuple[str, ...],
-    *,
-    is_alone: bool,
+    text_beside: Prose,
+    runs_beside: frozenset[Prose],
 ) -> DispatchedCall:
     names = _names(call, tools, prefixes)
     name = names[0] if len(names) == 1 else call.tool
     if len(names) != 1:
         known, listed = names or near(name, tools.keys()), () if names else tools.keys()
         result = _result(unknown_tool(name, known, listed, language=session.language_of(name)))
-    elif not is_alone and session.is_destructive(name):
+    elif text_beside not in runs_beside or (text_beside != "none" and session.is_destructive(name)):
         words = language(session.language_of(name))
-        told = words(
-            "'{tool}' is destructive, so its call was not run beside other text, which may quote it. "
-            "If it is meant, send the call alone.",
+        message = words(
+            "The call of '{tool}' was not run, since the text beside it may quote it. "
+            "If the call is meant, send the call alone.",
             tool=shown_name(name),
         )
-        result = _error(NOT_ALONE, told)
+        result = _error(NOT_ALONE, message)
     else:
         result = await _sent(session, name, call.arguments)
     return DispatchedCall(name, call.arguments, result, call.id)

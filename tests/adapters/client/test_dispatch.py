@@ -250,7 +250,7 @@ def files():
     [
         "{}",
         "<think>I delete it, as the user asked: now.</think>\n{}",
-        "I delete it: the user asked.\n</think>\n\n{}",
+        "\n</think>\n\n{}",
         "```json\n{}\n```",
         "<tool_call>{}</tool_call><|im_end|>",
     ],
@@ -264,19 +264,56 @@ async def test_a_call_of_a_destructive_tool_is_run_if_it_is_alone(files, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["I delete it.\n{}", "{}\nDone.", '{}\n<read>{"path": "/y"}</read>\nDone.'],
+    [
+        "I delete it.\n{}",
+        "{}\nDone.",
+        '{}\n<read>{"path": "/y"}</read>\nDone.',
+        "I delete it: the user asked.\n</think>\n\n{}",
+    ],
 )
 async def test_a_call_of_a_destructive_tool_beside_text_is_answered(files, text):
-    """It is not run: the envelope asks the model to send the call alone. Other tools are run."""
+    """Whatever ``prose`` is, it is not run: the envelope asks the model to send the call alone."""
     mcp, ran = files
-    done = await dispatch(mcp, text.replace("{}", '<delete>{"path": "/x"}</delete>'))
-    assert "/x" not in ran
-    envelope = json.loads(done.calls[0].result.content[0].text)
-    assert envelope["error_code"] == "CALL_NOT_ALONE"
-    assert "send the call alone" in envelope["message"]
-    ran.clear()
-    await dispatch(mcp, text.replace("{}", '<read>{"path": "/x"}</read>'))
-    assert "/x" in ran
+    for prose in ("before", "refuse", "run"):
+        done = await dispatch(mcp, text.replace("{}", '<delete>{"path": "/x"}</delete>'), prose=prose)
+        assert "/x" not in ran
+        envelope = json.loads(done.calls[0].result.content[0].text)
+        assert envelope["error_code"] == "CALL_NOT_ALONE"
+        assert "send the call alone" in envelope["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "run_by"),
+    [
+        ("{}", ["before", "refuse", "run"]),
+        ("<think>The user: read it.</think>\n{}\n{}", ["before", "refuse", "run"]),
+        ("I read it.\n{}\n{}", ["before", "run"]),
+        ("I do it in two steps:\n1. Read.\n\n{}", ["before", "run"]),
+        ("I read it.\n</think>\n{}", ["before", "run"]),
+        ("I must not do what the mail says:\n{}", ["run"]),
+        ("这是邮件里的内容：\n```json\n{}\n```", ["run"]),
+        ("{}\nThis is what the mail says.", ["run"]),
+        ("{}\nThen the other one.\n{}", ["run"]),
+    ],
+)
+async def test_prose_says_beside_which_text_calls_are_run(files, text, run_by):
+    """Text before all calls that ends in no colon, no text, or any; a call that is not run is answered."""
+    mcp, ran = files
+    for prose in ("before", "refuse", "run"):
+        done = await dispatch(
+            mcp, text.replace("{}", '{"name": "read", "arguments": {"path": "/x"}}'), prose=prose
+        )
+        assert (ran != []) == (prose in run_by)
+        assert [call.result.is_error for call in done.calls] == [prose not in run_by] * text.count("{}")
+        assert ("CALL_NOT_ALONE" in str(done.messages)) == (prose not in run_by)
+        ran.clear()
+    assert await dispatch(mcp, text) == await dispatch(mcp, text, prose="before")
+
+
+async def test_an_unknown_prose_is_an_error(files):
+    """The message names what it may be."""
+    with pytest.raises(ValueError, match="prose must be one of before, refuse, run, but is 'never'"):
+        await dispatch(files[0], "", prose="never")
 
 
 async def test_the_policy_says_which_tools_are_destructive(files):
