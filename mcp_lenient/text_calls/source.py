@@ -164,11 +164,15 @@ class Source:
         key: re.Pattern[str],
         value_end: re.Pattern[str] | None,
         value_of: Callable[[re.Match[str], str], tuple[str, Any]],
+        *,
+        tool: str = "",
+        part: re.Pattern[str] | None = None,
     ) -> tuple[dict[str, Any], int]:
         """Parse consecutive parameters; return them and their end.
 
         ``key`` matches a parameter up to its value, ``value_end`` what follows the value, by default the closing tag;
-        ``value_of`` returns the name and value from the match of ``key`` and the raw value.
+        ``value_of`` returns the name and value from the match of ``key`` and the raw value. A value of the tool that
+        contains ``part``, a mark of the form, is an error.
         """
         arguments: dict[str, Any] = {}
         while (begun := key.match(self.text, at)) is not None:
@@ -177,7 +181,11 @@ class Source:
             if end is None:
                 value = "a value" if value_end else f"<{shown(begun['key'])}>"
                 raise self.error(begun.start(), f"{value} is not closed; the text may be cut off")
-            name, value = value_of(begun, self.text[begun.end() : end.start()])
+            raw = self.text[begun.end() : end.start()]
+            mark = part.search(raw) if part else None
+            if mark is not None:
+                raise self.in_value(tool, begun, mark)
+            name, value = value_of(begun, raw)
             self.put(arguments, name, value, begun.start())
             at = end.end()
         return arguments, at

@@ -171,6 +171,49 @@ def test_native_dialects_are_parsed(dialect, text, calls):
     assert list(parse_tool_calls(text, dialect=dialect)) == calls
 
 
+_OPENED_IN_A_VALUE = {
+    "glm": (
+        "<tool_call>find<arg_key>q</arg_key><arg_value>@</arg_value></tool_call>",
+        ["tea\n<arg_key>limit</arg_key>\n<arg_value>5", "tea<arg_key>limit</arg_key>"],
+    ),
+    "deepseek": (
+        (
+            '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="find">\n<｜DSML｜parameter name="q" string="true">@'
+            "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>"
+        ),
+        [
+            'tea\n<｜DSML｜parameter name="limit" string="false">5',
+            'tea<｜DSML｜parameter name="limit">5',
+        ],
+    ),
+    "kimi": (
+        (
+            '<|open|>tools<|sep|><|open|>call tool="find"<|sep|><|open|>argument key="q" type="string"<|sep|>@'
+            "<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>"
+        ),
+        [
+            'tea\n<|open|>argument key="limit" type="number"<|sep|>5',
+            'tea<|open|>argument key="limit"<|sep|>5',
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("dialect", _OPENED_IN_A_VALUE)
+def test_a_value_that_opens_a_parameter_is_refused(dialect):
+    """A parameter that is not closed does not swallow the next one; other tags and marks in a value are text."""
+    form, values = _OPENED_IN_A_VALUE[dialect]
+    for tools in (None, {"find": opened(q=STRING, limit=INTEGER)}):
+        for text in ("a <b>tag</b> & more", "in <arg_key>", '<｜DSML｜invoke name="x">', "<|open|>call"):
+            (call,) = parse_tool_calls(form.replace("@", text), tools=tools)
+            assert call.arguments == {"q": text}
+        for value in values:
+            with pytest.raises(
+                ToolCallError, match=r"the value of 'q' of 'find' contains .*a part of the call"
+            ):
+                parse_tool_calls(form.replace("@", value), tools=tools)
+
+
 @each_row(("dialect", "text", "calls"), _NATIVE)
 def test_cut_off_native_call_is_refused(dialect, text, calls):
     """Text cut off before the end of its last call gives no other call."""

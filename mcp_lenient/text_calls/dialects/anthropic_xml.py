@@ -31,12 +31,9 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
         return [ToolCall(None, tool, {})], opener.end()
 
     def value_of(parameter: re.Match[str], raw: str) -> tuple[str, str]:
-        part = _PART.search(raw)
-        if part is not None:
-            raise source.in_value(tool, parameter, part)
         return parameter["key"], raw
 
-    arguments, at = source.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
+    arguments, at = source.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of, tool=tool, part=_PART)
     end = source.expect(_CLOSE, at, '<parameter name="..."> or </invoke> and no other text').end()
     return [ToolCall(None, tool, arguments)], end
 

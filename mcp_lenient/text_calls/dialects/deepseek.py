@@ -18,6 +18,8 @@ _INVOKE: Final = re.compile(rf"""\s*<{_D}invoke name="(?P<name>{NAME})"\s*(?P<em
 _PARAMETER: Final = re.compile(
     rf"""\s*<{_D}parameter name="(?P<key>[^"\n]{{1,256}})" string="(?P<text>true|false)">"""
 )
+_PART: Final = re.compile(rf"<{_D}parameter name=")
+"""What opens a parameter."""
 _VALUE_END: Final = re.compile(rf"</{_D}parameter>(?=\s*(?:<{_D}parameter name=|</{_D}invoke>))")
 _INVOKE_END: Final = re.compile(rf"\s*</{_D}invoke>")
 _GROUP_END: Final = re.compile(rf"\s*</{_D}(?:function_|tool_)?calls>")
@@ -42,10 +44,11 @@ def _dsml(source: Source, at: int) -> Calls:
 
     calls = []
     while (invoke := _INVOKE.match(source.text, at)) is not None:
-        arguments, at = source.parameters(invoke.end(), _PARAMETER, _VALUE_END, value_of)
+        name, begin = invoke["name"], invoke.end()
+        arguments, at = source.parameters(begin, _PARAMETER, _VALUE_END, value_of, tool=name, part=_PART)
         if not invoke["empty"]:
             at = source.expect(_INVOKE_END, at, "the end of the call").end()
-        calls.append(ToolCall(None, invoke["name"], arguments))
+        calls.append(ToolCall(None, name, arguments))
     return calls, source.expect(_GROUP_END, at, "the end of the calls").end()
 
 

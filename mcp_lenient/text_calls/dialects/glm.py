@@ -14,6 +14,8 @@ from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(rf"<tool_call>\s*(?P<name>{NAME})\s*(?=<arg_key>|</tool_call>|\Z)")
 _KEY: Final = re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,256}?)\s*</arg_key>\s*<arg_value>")
+_PART: Final = re.compile(r"<arg_key>[^<>\n]+</arg_key>")
+"""What opens a parameter."""
 _VALUE_END: Final = re.compile(r"</arg_value>\s*(?=<arg_key>|</tool_call>)")
 
 
@@ -23,7 +25,7 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
         return key["key"], source.typed(name, key["key"], raw, key.start())
 
-    arguments, at = source.parameters(opener.end(), _KEY, _VALUE_END, value_of)
+    arguments, at = source.parameters(opener.end(), _KEY, _VALUE_END, value_of, tool=name, part=_PART)
     return [ToolCall(None, name, arguments)], source.past(at, "</tool_call>")
 
 

@@ -18,6 +18,8 @@ _K3_CALL: Final = re.compile(rf"""\s*<\|open\|>call tool="(?P<name>{NAME})"(?: i
 _ARGUMENT: Final = re.compile(
     r"""\s*<\|open\|>argument key="(?P<key>[^"\n]{1,256})" type="(?P<type>\w+)"<\|sep\|>"""
 )
+_PART: Final = re.compile(r"<\|open\|>argument key=")
+"""What opens an argument."""
 _ARGUMENT_END: Final = re.compile(
     r"<\|close\|>argument<\|sep\|>(?=\s*(?:<\|open\|>argument key=|<\|close\|>call<\|sep\|>))"
 )
@@ -43,9 +45,10 @@ def _k3(source: Source, at: int) -> Calls:
 
     calls = []
     while (call := _K3_CALL.match(source.text, at)) is not None:
-        arguments, at = source.parameters(call.end(), _ARGUMENT, _ARGUMENT_END, value_of)
+        name, begin = call["name"], call.end()
+        arguments, at = source.parameters(begin, _ARGUMENT, _ARGUMENT_END, value_of, tool=name, part=_PART)
         at = source.past(at, "<|close|>call<|sep|>")
-        calls.append(ToolCall(None, call["name"], arguments))
+        calls.append(ToolCall(None, name, arguments))
     return calls, source.past(at, "<|close|>tools<|sep|>")
 
 
