@@ -30,12 +30,14 @@ class RequestedCall:
         arguments: What it sends, as an object or as text.
         id: The id that the result must carry; None in a text.
         server: The server, where the text names one.
+        may_be_cut: Whether it is the last call of an answer that was cut off.
     """
 
     tool: str
     arguments: Any
     id: str | None = None
     server: str | None = None
+    may_be_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +101,41 @@ def requested_calls(
     # A call of a tool that is not there is read all the same, so that its caller learns which there are.
     known = KnownTools.of(tools, servers, is_open=True)
     blocks = _blocks(answer)
-    if isinstance(blocks, str):
-        return _in_text(blocks, known, dialect)
+    requested = (
+        _in_text(blocks, known, dialect) if isinstance(blocks, str) else _in_blocks(blocks, known, dialect)
+    )
+    if not requested.calls or not _is_cut_off(_plain(answer), blocks):
+        return requested
+    *calls, last = requested.calls
+    return replace(requested, calls=(*calls, replace(last, may_be_cut=True)))
+
+
+def _in_blocks(
+    blocks: list[Mapping[str, Any]], known: KnownTools, dialect: str | Iterable[str] | None
+) -> Requested:
     calls = [call for block in blocks if (call := _call_in(block)) is not None]
     if calls:
         first = calls[0][0]
         return Requested(first, tuple(call for form, call in calls if form == first))
     text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
     return _in_text(text, known, dialect)
+
+
+_ENDS: Final = ("stop_reason", "finish_reason", "status")
+_CUT_OFF: Final = frozenset(
+    "max_tokens model_context_window_exceeded"  # Anthropic; the first in capitals: Gemini
+    " length content_filter incomplete model_length".split()  # OpenAI; the last: Mistral
+)
+
+
+def _is_cut_off(answer: Any, blocks: list[Mapping[str, Any]] | str) -> bool:
+    """Return whether an answer, its first choice, its metadata (LangChain) or one of its parts says that it was cut off."""
+    parts = [answer, *(() if isinstance(blocks, str) else blocks)]
+    if isinstance(answer, Mapping):
+        choices = answer.get("choices")
+        parts += [answer.get("response_metadata"), *(choices[:1] if isinstance(choices, Sequence) else ())]
+    ends = [part.get(key) for part in parts if isinstance(part, Mapping) for key in _ENDS]
+    return any(isinstance(end, str) and end.lower() in _CUT_OFF for end in ends)
 
 
 def _blocks(value: Any) -> list[Mapping[str, Any]] | str:

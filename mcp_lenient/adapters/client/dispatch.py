@@ -41,6 +41,8 @@ UNREADABLE: Final = "UNREADABLE_CALL"
 """The envelope's code for a text that holds a call which cannot be read, or is in a tag of no known server."""
 NOT_ALONE: Final = "CALL_NOT_ALONE"
 """The envelope's code for a call that text beside it may quote."""
+CUT_OFF: Final = "CUT_OFF"
+"""The envelope's code for the last call of an answer that was cut off."""
 FAILED: Final = "CALL_FAILED"
 """The envelope's code where a server answers a call with a protocol error."""
 _RUNS_BESIDE: Final[Mapping[str, frozenset[Prose]]] = {
@@ -119,7 +121,8 @@ async def dispatch(
     :func:`mcp_lenient.lenient_session`; a refused call, an unknown tool and text that cannot be parsed are answered
     with an envelope for the model to correct. So are calls in a text that may quote them, with the code
     ``CALL_NOT_ALONE``: by default if text follows the first call, or ends in a colon before it. A call of a tool with
-    ``destructiveHint`` is only run if its text holds nothing but calls and marked reasoning.
+    ``destructiveHint`` is only run if its text holds nothing but calls and marked reasoning. The last call of an answer
+    that says that it was cut off, as with ``"stop_reason": "max_tokens"``, is answered with the code ``CUT_OFF``.
 
     The server tag and tool tag of a text name one tool, even if a proxy lists it under a prefix: ``<web><search>`` is
     ``web_search``, ``web/search``, ``mcp__web__search`` or ``search``. A server is known by the name that it gave, by its
@@ -217,11 +220,18 @@ async def _called(
 ) -> DispatchedCall:
     names = _names(call, tools, prefixes)
     name = names[0] if len(names) == 1 else call.tool
+    words = language(session.language_of(name))
     if len(names) != 1:
         known, listed = names or near(name, tools.keys()), () if names else tools.keys()
         result = _result(unknown_tool(name, known, listed, language=session.language_of(name)))
+    elif call.may_be_cut:
+        message = words(
+            "The call of '{tool}' was not run: the answer was cut off, and this call, its last one, may be "
+            "incomplete. Send it again, with less at once.",
+            tool=shown_name(name),
+        )
+        result = _error(CUT_OFF, message)
     elif text_beside not in runs_beside or (text_beside != "none" and session.is_destructive(name)):
-        words = language(session.language_of(name))
         message = words(
             "The call of '{tool}' was not run, since the text beside it may quote it. "
             "If the call is meant, send the call alone.",

@@ -145,6 +145,47 @@ async def test_arguments_as_text(name, arguments, code):
     assert (json.loads(result.content[0].text)["error_code"] if result.is_error else None) == code
 
 
+def _chat(reason):
+    return {"choices": [{"finish_reason": reason, "message": {"tool_calls": [OPENAI, OPENAI]}}]}
+
+
+def _item(status):
+    return {**RESPONSES, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("whole", "cut"),
+    [
+        pytest.param({"stop_reason": "tool_use", "content": [ANTHROPIC, ANTHROPIC]}, {"stop_reason": "max_tokens", "content": [ANTHROPIC, ANTHROPIC]}, id="anthropic"),
+        pytest.param({"stop_reason": "pause_turn", "content": [ANTHROPIC, ANTHROPIC]}, {"stop_reason": "model_context_window_exceeded", "content": [ANTHROPIC, ANTHROPIC]}, id="anthropic-context"),
+        pytest.param(_chat("tool_calls"), _chat("length"), id="chat-completions"),
+        pytest.param({"status": "completed", "output": [RESPONSES, RESPONSES]}, {"status": "incomplete", "output": [RESPONSES, RESPONSES]}, id="responses"),
+        pytest.param([_item("completed"), _item("completed")], [_item("completed"), _item("incomplete")], id="responses-items"),
+        pytest.param({"tool_calls": [OPENAI, OPENAI], "response_metadata": {"finish_reason": "STOP"}}, {"tool_calls": [OPENAI, OPENAI], "response_metadata": {"finish_reason": "MAX_TOKENS"}}, id="langchain-gemini"),
+        pytest.param({"stop_reason": None, "content": '<search>{"query": "tea"}</search>\n' * 2}, {"stop_reason": "max_tokens", "content": '<search>{"query": "tea"}</search>\n' * 2}, id="text"),
+        pytest.param(SimpleNamespace(model_dump=lambda: _chat("stop")), SimpleNamespace(model_dump=lambda: _chat("length")), id="sdk-object"),
+    ],
+)  # fmt: skip
+async def test_the_last_call_of_an_answer_that_was_cut_off_is_answered(whole, cut):
+    """Its text may be complete by chance alone; the calls before it are run, and ids are kept."""
+    done = await dispatch(web(), whole)
+    assert [call.result.is_error for call in done.calls] == [False, False]
+    done = await dispatch(web(), cut)
+    assert [call.result.is_error for call in done.calls] == [False, True]
+    assert len({call.id for call in done.calls}) == 1
+    envelope = done.calls[-1].result.meta["mcp_lenient"]
+    assert envelope["error_code"] == "CUT_OFF"
+    assert envelope["message"].startswith("The call of 'search' was not run: the answer was cut off")
+
+
+async def test_a_cut_off_answer_without_calls_has_none():
+    """An answer that was cut off is the last one, like any without calls."""
+    assert not await dispatch(
+        web(), {"stop_reason": "max_tokens", "content": [{"type": "text", "text": "I"}]}
+    )
+    assert not await dispatch(web(), {"status": "incomplete", "output": []})
+
+
 # --- names -----------------------------------------------------------------------------------------------
 
 
