@@ -17,7 +17,10 @@ from mcp_lenient.adapters.gate import Gate, HostCall, ToolsUnknownError
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.engine.raw_arguments import not_an_object
 from mcp_lenient.refusal.upstream import refusal_in_text
+from mcp_lenient.text_calls.source import container
+from mcp_lenient.values.json_values import JSON
 
 if TYPE_CHECKING:
     from fastmcp import Client
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from mcp.types import Tool
     from typing_extensions import Unpack
 
+    from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
@@ -112,10 +116,13 @@ class LenientSession:
         return ParsedResult(refused.content, structured, answer["_meta"], is_error=True)
 
     async def call_tool_mcp(self, name: str, arguments: Any, *rest: Any, **options: Any) -> CallToolResult:
-        """Call a tool without raising on errors: by a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``."""
+        """Call a tool without raising on errors: by a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``.
+
+        Arguments that are not an object, which no session sends, are answered with an envelope in every mode.
+        """
         own: Any = self._session
         call = own.call_tool_mcp if compat.is_fastmcp(own) else own.call_tool
-        answer = await self._call(call, name, arguments, rest, options)
+        answer = await self._call(call, name, arguments, rest, options, answers=True)
         return CallToolResult.model_validate(answer) if isinstance(answer, dict) else answer
 
     async def _call(
@@ -125,14 +132,23 @@ class LenientSession:
         arguments: Any,
         rest: tuple[Any, ...],
         options: dict[str, Any],
+        *,
+        answers: bool = False,
     ) -> Any:
-        """Return the session's result, or a refusal as the protocol has it."""
+        """Return the session's result, or a refusal as the protocol has it.
+
+        With ``answers`` also what the session itself would raise an error for is refused.
+        """
         verdict = await self._gate.verdict(HostCall(name, arguments), self._source())
         if verdict.refusal is not None:
             return verdict.refusal
         name = verdict.name or name
+        sent = arguments if verdict.arguments is None else verdict.arguments
+        if verdict.tool is not None and isinstance(sent, str):
+            sent = _object_in(sent, verdict.tool)
+        if answers and verdict.tool is not None and not (sent is None or isinstance(sent, Mapping)):
+            return verdict.tool.refusal(name, (not_an_object(sent),))
         try:
-            sent = arguments if verdict.arguments is None else verdict.arguments
             answer = await call(name, sent, *rest, **options)
         except compat.errors_of(self._session) as error:
             if verdict.if_refused is None or not _refuses(error, name):
@@ -173,6 +189,16 @@ def lenient_session(
         A session to use instead of the other one.
     """
     return LenientSession(session, policy, **settings)
+
+
+def _object_in(text: str, tool: CompiledTool) -> Any:
+    """Return the object in arguments as text that are sent on, since no session sends text; the text if there is none.
+
+    Where the policy repairs, it has read the text already; otherwise only JSON is read.
+    """
+    dialects = () if tool.mode == "repair" else (JSON,)
+    value = container(text, tool.policy.limits, *dialects)
+    return value if isinstance(value, dict) else text
 
 
 def _refuses(answer: Exception | Answer, tool: str) -> bool:

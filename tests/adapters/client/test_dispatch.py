@@ -186,6 +186,38 @@ async def test_a_cut_off_answer_without_calls_has_none():
     assert not await dispatch(web(), {"status": "incomplete", "output": []})
 
 
+@pytest.mark.parametrize("mode", ["observe", "off"])
+async def test_calls_of_a_policy_that_repairs_nothing_are_answered(mode):
+    """JSON text is sent as the object that it holds; what no session can send is answered, and nothing raises."""
+    async with lenient_session(Client(web()), Policy(mode=mode)) as session:
+        for arguments, answer in (
+            ('{"query": "tea"}', FOUND),
+            ('{"limit": 1}', "Missing required argument"),
+            ("", "Missing required argument"),
+            ('{"query": "te', '"CUT_OFF"'),
+            ("{'query': 'tea'}", "send a JSON object"),
+            ('{"query": "tea", "query": "coffee"}', "send a JSON object"),
+            ([1], "but got an array"),
+            (5, "but got an integer"),
+        ):
+            call = {**OPENAI, "function": {"name": "search", "arguments": arguments}}
+            (message,) = (await dispatch(session, {"tool_calls": [call]})).messages
+            assert answer in message["content"]
+        for answer, code in (
+            ({**ANTHROPIC, "name": "find"}, "UNKNOWN_TOOL"),
+            ("<search>x</search>", "UNREADABLE_CALL"),
+        ):
+            assert code in str((await dispatch(session, answer)).messages)
+
+
+async def test_text_that_is_forwarded_is_sent_as_an_object():
+    """Arguments that cannot be repaired reach the server, whose refusal becomes an envelope."""
+    for arguments in ('{"limit": "1"}', "{'limit': '1'}"):
+        call = {**OPENAI, "function": {"name": "search", "arguments": arguments}}
+        (message,) = (await dispatch(web(), {"tool_calls": [call]})).messages
+        assert "MISSING_QUERY" in message["content"]
+
+
 # --- names -----------------------------------------------------------------------------------------------
 
 

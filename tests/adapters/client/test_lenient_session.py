@@ -173,6 +173,15 @@ async def test_all_pages_of_tools_are_read():
         assert (await session.call_tool("tool_4", {"n": "7"})).data == 7
 
 
+@pytest.mark.parametrize("mode", ["repair", "observe", "off"])
+async def test_json_text_that_is_not_repaired_is_sent_as_an_object(server, mode):
+    """No session sends text, so the object in it is sent, and the server refuses it."""
+    async with lenient_session(Client(server), Policy(mode=mode)) as session:
+        result = await session.call_tool("bazi", '{"gender": 1}', raise_on_error=False)
+        assert "year" in result.content[0].text
+        assert not (await session.call_tool("bazi", '{"year": 1, "gender": 1}')).is_error
+
+
 @pytest.mark.parametrize("arguments", [5, [1]])
 async def test_observe_mode_passes_non_object_arguments_on(events, arguments):
     """Non-object arguments are not dropped: the session refuses them as it does without mcp-lenient."""
