@@ -141,12 +141,15 @@ async def dispatch(
 
     Raises:
         ToolCallError: When a block of a response names no tool.
-        TypeError: When the answer has another type.
+        TypeError: When the answer has another type, or the target and the answer are in the wrong order.
         ValueError: When a dialect or ``prose`` is unknown; names the known ones.
     """
     if prose not in _RUNS_BESIDE:
         msg = f"dispatch: prose must be one of {', '.join(_RUNS_BESIDE)}, but is {prose!r}"
         raise ValueError(msg)
+    if not hasattr(target, "list_tools"):
+        msg = f"dispatch takes a server, client or session, and then the answer, but its first argument is a {type(target).__name__}"
+        raise TypeError(msg)
     async with _session(target) as session:
         tools = await session.tools()
         prefixes = _prefixes(session)

@@ -506,6 +506,14 @@ async def test_an_unsupported_answer_raises_type_error(answer):
         await dispatch(web(), answer)
 
 
+@pytest.mark.parametrize("target", ["<search/>", [ANTHROPIC], {"content": []}, None])
+async def test_another_target_raises_type_error(target):
+    """Arguments in the wrong order are named as such, and so is what is no server, client or session."""
+    message = "takes a server, client or session, and then the answer, but its first argument is a"
+    with pytest.raises(TypeError, match=f"{message} {type(target).__name__}$"):
+        await dispatch(target, web())
+
+
 async def test_a_block_without_a_name_is_an_error():
     """A block without a tool name raises an error."""
     with pytest.raises(ToolCallError, match="names no tool"):
