@@ -27,7 +27,7 @@ import urllib.error
 import urllib.request
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
@@ -331,6 +331,9 @@ class ModelError(Exception):
 def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any] = ()) -> dict[str, Any]:
     """Ask a model for its next message, at OPENAI_BASE_URL with the key in OPENAI_API_KEY.
 
+    Returns:
+        The first choice of its response: the message, and why it ends.
+
     Raises:
         ModelError: When it gives none.
     """
@@ -349,7 +352,8 @@ def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any
     request = urllib.request.Request(f"{base}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310 - the user's own
     try:
         with urllib.request.urlopen(request, timeout=300) as answer:  # noqa: S310 - as above
-            return dict(json.load(answer)["choices"][0]["message"])
+            choice = json.load(answer)["choices"][0]
+            return {**choice, "message": dict(choice["message"])}
     except urllib.error.HTTPError as error:
         told = error.read().decode("utf-8", "replace").strip()
         raise ModelError(f"{model} gave no answer: {error.code} {told[:300].splitlines()[:1]}") from error
@@ -436,27 +440,18 @@ async def _modeled(client: Client[Any], model: str, messages: list[dict[str, Any
     messages.append({"role": "user", "content": line})
     session = lenient_session(client, Policy(mode="off"))
     for _ in range(MOST_TURNS):
-        message = await asyncio.to_thread(complete, model, messages, await client.list_tools())
+        choice = await asyncio.to_thread(complete, model, messages, await client.list_tools())
+        message = choice["message"]
         messages.append(message)
         if not message.get("tool_calls"):
             return str(message.get("content") or "(no answer)")
-        calls = [
-            {**one, "function": {**one["function"], "arguments": as_object(one["function"]["arguments"])}}
-            for one in message["tool_calls"]
-        ]
-        done = await dispatch(session, {"choices": [{"message": {**message, "tool_calls": calls}}]})
+        done = await dispatch(
+            session, {"choices": [choice]}
+        )  # the whole choice, which says if it was cut off
         for one in done.calls:
             shown(one.tool, one.arguments, one.result)
         messages += done.messages
     raise ModelError(f"{model} asked for tools {MOST_TURNS} times without an answer.")
-
-
-def as_object(written: str) -> dict[str, Any]:
-    """Parse the arguments that a model wrote; text that is not a JSON object is sent as it is, and the server refuses it."""
-    with suppress(ValueError):
-        if isinstance(value := json.loads(written), dict):
-            return value
-    return {"arguments": written}
 
 
 def shown(name: str, arguments: Any, result: Any) -> Any:

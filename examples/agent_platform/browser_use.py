@@ -169,7 +169,7 @@ class BrowserUse(Group):
             return plan(task)
         asked = [{"role": "system", "content": PLANNING}, {"role": "user", "content": task}]
         try:
-            told = (await asyncio.to_thread(complete, self._model, asked)).get("content") or ""
+            told = (await asyncio.to_thread(complete, self._model, asked))["message"].get("content") or ""
             steps = Plan.model_validate(parse(told)).steps
         except ModelError as error:
             raise ToolError(str(error)) from error

@@ -130,7 +130,7 @@ def _written(model: str, question: str, report: str) -> str:
     told = "Answer from this report alone, and cite its sources by number."
     asked = [{"role": "system", "content": told}, {"role": "user", "content": f"{question}\n\n{report}"}]
     try:
-        return str(complete(model, asked)["content"])
+        return str(complete(model, asked)["message"]["content"])
     except ModelError as error:
         raise ToolError(str(error)) from error
 

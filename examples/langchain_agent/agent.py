@@ -48,7 +48,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file 
 
 from langchain_agent import talk
 from langchain_agent.talk import DATA
-from mcp_lenient import Policy, normalize
+from mcp_lenient import Policy, lenient_session, normalize
 from mcp_lenient.adapters.langchain import to_langchain
 
 try:
@@ -177,17 +177,29 @@ class GraphAgent:
         return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
 
 
+UNREAD = "text that is not a JSON object"
+"""The key of such text in the arguments of a call, which LangChain keeps as an object."""
+
+
+def as_object(written: str) -> dict[str, Any]:
+    """Parse the arguments that a model wrote."""
+    with suppress(ValueError):
+        if isinstance(value := json.loads(written), dict):
+            return value
+    return {UNREAD: written}
+
+
 async def chat_by_graph(server: FastMCP, name: str) -> None:
     """Answer each line that is typed with a model that LangGraph runs, until the input ends."""
 
     async def model(messages: Sequence[Any], tools: Sequence[Any]) -> AIMessage:
         asked: Any = convert_to_openai_messages(messages)
-        told = await asyncio.to_thread(talk.complete, name, asked, tools)
+        told = (await asyncio.to_thread(talk.complete, name, asked, tools))["message"]
         calls: Any = [
             {
                 "id": one["id"],
                 "name": one["function"]["name"],
-                "args": talk.as_object(one["function"]["arguments"]),
+                "args": as_object(one["function"]["arguments"]),
             }
             for one in told.get("tool_calls") or ()
         ]
@@ -199,9 +211,13 @@ async def chat_by_graph(server: FastMCP, name: str) -> None:
 
     talk.configure(DATA)
     async with Client(server) as client:
+        session = lenient_session(
+            client, Policy(mode="off")
+        )  # answers text that is cut off; the server repairs
 
         async def call(tool: str, arguments: Any) -> Any:
-            return talk.shown(tool, arguments, await client.call_tool_mcp(tool, arguments))
+            sent = arguments.get(UNREAD, arguments)
+            return talk.shown(tool, arguments, await session.call_tool_mcp(tool, sent))
 
         agent = GraphAgent(model, await client.list_tools(), approve)
         while (line := await talk.ask("you     ")) is not None:

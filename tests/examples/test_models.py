@@ -30,6 +30,10 @@ CONVERSATIONS = {
             "灯开了。",
             [("execute_commands", {"device_id": "uuid-abc123", "commands": "dim"})],
             [("get_status", '{"device_id": "uuid-abc')],  # cut off
+            (
+                ("get_status", {"device_id": "uuid-abc123"}),
+                ("execute_commands", {"device_id": "u", "commands": ON}),
+            ),
             [("turn_off", {})],
         ],
         [
@@ -37,7 +41,9 @@ CONVERSATIONS = {
             ("execute_commands", '{"status":"ACCEPTED"}'),
             ("get_status", '"switch":"on"'),
             ("execute_commands", '"error_code":"INVALID_COMMANDS_TYPE"'),
-            ("get_status", '"error_code":"INVALID_ARGUMENTS"'),
+            ("get_status", '"error_code":"CUT_OFF"'),
+            ("get_status", '"switch":"on"'),
+            ("execute_commands", "the answer was cut off"),
             ("turn_off", '"error_code":"UNKNOWN_TOOL"'),
         ],
     ),
@@ -62,7 +68,7 @@ CONVERSATIONS = {
             ("time_get_current_time", "in Asia/Seoul"),
             ("math_multiply", "42"),
             ("math_mean", '"error_code":"INVALID_NUMBERS_TYPE"'),
-            ("math_mean", '"error_code":"INVALID_ARGUMENTS"'),
+            ("math_mean", '"error_code":"CUT_OFF"'),
             ("library_keep", "My note is kept."),
             ("library_retrieve", "It is short."),
             ("library_remove", "1"),

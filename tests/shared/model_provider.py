@@ -13,7 +13,8 @@ KEY = "sk-loopback"
 class Provider(ThreadingHTTPServer):
     """Answers the requests for a chat completion from a script, and refuses those that OpenAI would refuse.
 
-    An answer is a text, or a list of calls: the name of a tool, and its arguments as an object or as text.
+    An answer is a text, or a list of calls: the name of a tool, and its arguments as an object or as text. A tuple of calls
+    is cut off by the output limit.
     """
 
     def __init__(self, *answers):
@@ -39,7 +40,7 @@ class Provider(ThreadingHTTPServer):
         message = {"role": "assistant", "content": answer if isinstance(answer, str) else None}
         if not isinstance(answer, str):
             message["tool_calls"] = [self._call(*call, at) for at, call in enumerate(answer)]
-        reason = "stop" if isinstance(answer, str) else "tool_calls"
+        reason = {str: "stop", list: "tool_calls", tuple: "length"}[type(answer)]
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         choice = {"index": 0, "message": message, "finish_reason": reason}
         whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request["model"]}
