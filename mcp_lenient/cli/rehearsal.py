@@ -19,8 +19,8 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.gate import is_read_only
+from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.cli.errors import fail
 from mcp_lenient.devtools.check.surface import published
 from mcp_lenient.testing.damage import damaged

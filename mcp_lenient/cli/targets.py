@@ -31,7 +31,7 @@ from mcp.client import stdio
 from mcp.shared import tool_name_validation
 from pydantic import ValidationError
 
-from mcp_lenient.adapters.client.configuration import read_configuration
+from mcp_lenient.adapters.configuration import read_configuration
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.server_name import name_of

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcp.types import Tool
 
-from mcp_lenient.adapters.client.compat import field
+from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values.json_values import Dialect, break_of, json_type, parse_call_text
+from mcp_lenient.values.json_values import ALL_DIALECTS, break_of, json_type, parse_call_text
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Text
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
-_DIALECTS: Final[frozenset[Dialect]] = frozenset({"json", "json5", "python"})
 _EMPTY_TEXTS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_to_absent"}
 
 
@@ -20,14 +19,14 @@ def arguments_in_text(
     sent: Any, policy: Policy, *, destructive: bool = False
 ) -> tuple[dict[str, Any], Repair] | None:
     """Parse arguments from text, keeping source spellings; return them and the repair, or None."""
-    rules = {dialect: f"{dialect}_text_to_object" for dialect in _DIALECTS}
+    rules = {dialect: f"{dialect}_text_to_object" for dialect in ALL_DIALECTS}
     if not isinstance(sent, str) or not any(map(policy.allows, rules.values())):
         return None
     empty_rule = _EMPTY_TEXTS.get(sent.strip())
     if empty_rule is not None:
         is_allowed = policy.allows(empty_rule) and not destructive
         return ({}, Repair(empty_rule, "", "string", "absent")) if is_allowed else None
-    parsed = parse_call_text(sent, policy.limits, _DIALECTS)
+    parsed = parse_call_text(sent, policy.limits, ALL_DIALECTS)
     if parsed is None or not isinstance(parsed.value, dict) or not policy.allows(rules[parsed.dialect]):
         return None
     return parsed.value, Repair(rules[parsed.dialect], "", "string", "object")

@@ -19,10 +19,10 @@ from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, Te
 from pydantic import BaseModel
 from typing_extensions import Self
 
-from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
 from mcp_lenient.adapters.fastmcp.tools import ServerTool, find_target
+from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import META_KEY

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.source import Source, container
+from mcp_lenient.text_calls.source import Source
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.json_values import container, json_type
 
 MAX_CALLS: Final = 1_000
 _MAX_NAME: Final = 256

@@ -7,17 +7,16 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_values import Dialect, DuplicateKeyError, parse_call_text, plain, unique_keys
+from mcp_lenient.values.json_values import DuplicateKeyError, container, unique_keys
 from mcp_lenient.values.limits import Limits
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _MAX_QUOTINGS: Final = 3
-_DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
 _LONG: Final = r"'{3}[^']*(?:'(?!'')[^']*)*'{3}" + r'|"{3}[^"]*(?:"(?!"")[^"]*)*"{3}'
 """A string of Python that may have line breaks and quotes in it."""
 _MARK: Final = re.compile(
@@ -202,12 +201,6 @@ class Source:
         if name in arguments:
             raise self.error(at, f"the call has the argument '{shown(name)}' twice")
         arguments[name] = value
-
-
-def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:
-    """Parse a whole text as an array or object; None if that fails."""
-    parsed = parse_call_text(text, limits, dialects)
-    return None if parsed is None else plain(parsed.value)
 
 
 def without_mark(text: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import chain
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from mcp_lenient.types import Path
 from mcp_lenient.values.limits import Limits
@@ -310,6 +310,7 @@ def _through_double(value: int) -> int:
 
 Dialect = Literal["json", "json5", "python"]
 JSON: Final[frozenset[Dialect]] = frozenset({"json"})
+ALL_DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
 
 
 class Parsed(NamedTuple):
@@ -359,6 +360,12 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
 
 _ANY_ESCAPE: Final = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|(.))', re.DOTALL)
 _ONE_LETTER: Final = frozenset("bfnrt'")
+
+
+def container(text: str, limits: Limits, dialects: frozenset[Dialect] = ALL_DIALECTS) -> Any:
+    """Parse a whole text as an array or object; None if that fails."""
+    parsed = parse_call_text(text, limits, dialects)
+    return None if parsed is None else plain(parsed.value)
 
 
 def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:

@@ -11,15 +11,9 @@ from typing import Any
 from mcp import ClientSession
 from mcp.shared import exceptions
 from mcp.types import PaginatedRequestParams
-from pydantic.alias_generators import to_camel
 
 _SDK_1: Any = exceptions
 MCPError = exceptions.MCPError if hasattr(exceptions, "MCPError") else _SDK_1.McpError
-
-
-def field(model: Any, name: str) -> Any:
-    """Return a field of an SDK model by its SDK 2 name."""
-    return getattr(model, name) if hasattr(model, name) else getattr(model, to_camel(name))
 
 
 def server_name(session: object) -> str | None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from mcp import ClientSession
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from mcp_lenient.adapters.client.compat import MCPError, field, server_name
+from mcp_lenient.adapters.client.compat import MCPError, server_name
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 from mcp_lenient.adapters.gate import refusal_result
+from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.refusal.envelope import unknown_tool
 from mcp_lenient.text_calls.responses import (
     Message,

@@ -16,6 +16,7 @@ from mcp_lenient.adapters.client.compat import MCPError
 from mcp_lenient.adapters.gate import Gate, HostCall, ToolsUnknownError
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.repaired import with_repairs
+from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.raw_arguments import not_an_object
 from mcp_lenient.refusal.upstream import refusal_in_text
@@ -210,7 +211,7 @@ def _refuses(answer: Exception | Answer, tool: str) -> bool:
 
 def _text(answer: Answer) -> str:
     """Return the first text of an error result."""
-    is_error = _is_result(answer) and compat.field(answer, "is_error")
+    is_error = _is_result(answer) and field(answer, "is_error")
     first = answer.content[0] if is_error and answer.content else None
     return first.text if isinstance(first, TextContent) else ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_lenient.adapters.mcp_sdk.caller import who_called
+from mcp_lenient.adapters.sdk_caller import who_called
 from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from mcp_lenient.declare.normalizers.annotation import (
 )
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.words import has_delimiter, is_null_text, says_nothing
-from mcp_lenient.text_calls.source import container
-from mcp_lenient.values.json_values import json_type, looks_like_json
+from mcp_lenient.values.json_values import container, json_type, looks_like_json
 from mcp_lenient.values.language import Text
 from mcp_lenient.values.limits import Limits
 

@@ -8,8 +8,9 @@ from typing import Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
-from mcp_lenient.text_calls.source import Source, container
+from mcp_lenient.text_calls.source import Source
 from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import container
 
 _OPENER: Final = re.compile(r"<\|tool_call>")
 _CALL: Final = re.compile(rf"\s*call:(?P<name>{NAME})\s*(?=\{{)")

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from mcp_lenient.text_calls.call import MAX_CALLS, Calls, ToolCall
 from mcp_lenient.text_calls.native import Dialect
-from mcp_lenient.text_calls.source import Source, container
+from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
 from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import container
 
 _NAME: Final = r"[^\W\d]\w{0,127}(?:\.\w{1,128}){0,4}"
 OPENER: Final = re.compile(

@@ -31,7 +31,7 @@ from fastmcp.tools.tool_transform import ToolTransformConfig
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from mcp_lenient.adapters.client.configuration import read_configuration
+from mcp_lenient.adapters.configuration import read_configuration
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
     NO_LIMITS,

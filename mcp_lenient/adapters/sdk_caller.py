@@ -6,9 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
+from pydantic.alias_generators import to_camel
 
-from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.telemetry.otel import trace_fields
+
+
+def field(model: Any, name: str) -> Any:
+    """Return a field of an SDK model by its SDK 2 name."""
+    return getattr(model, name) if hasattr(model, name) else getattr(model, to_camel(name))
 
 
 def who_called(server: Any, request: Any) -> dict[str, str | None]:

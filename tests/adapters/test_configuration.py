@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_lenient.adapters.client.configuration import read_configuration
+from mcp_lenient.adapters.configuration import read_configuration
 
 URL = "http://127.0.0.1:9/mcp"
 
