@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.decorator import lenient
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
     from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
-    from mcp_lenient.adapters.fastmcp.tools import tool_error
+    from mcp_lenient.adapters.fastmcp.results import tool_error
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.errors import LenientError, NormalizationError, ToolCallError
@@ -74,7 +74,7 @@ _HOMES = {
     "mcp_lenient.portable": "Form publish read_back",
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
-    "mcp_lenient.adapters.fastmcp.tools": "tool_error",
+    "mcp_lenient.adapters.fastmcp.results": "tool_error",
     "mcp_lenient.rules": "DEFAULT_RULES Rule",
     "mcp_lenient.text_calls": "ToolCall parse_tool_call parse_tool_calls",
     "mcp_lenient.types": "Repair Violation",

@@ -20,7 +20,8 @@ from pydantic import BaseModel
 from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.adapters.fastmcp.standing import standing_before
 from mcp_lenient.adapters.fastmcp.tools import ServerTool, find_target
 from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.declare.decorator_metadata import marks_of

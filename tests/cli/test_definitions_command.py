@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_lenient.adapters.fastmcp.middleware import check_statements
+from mcp_lenient.adapters.fastmcp.standing import check_statements
 from mcp_lenient.cli import run
 from mcp_lenient.declare.definitions import load_definitions
 

@@ -13,7 +13,7 @@ from mcp.types import CallToolResult, TextContent
 from tables import STRING, array, closed, nullable, rows
 
 from mcp_lenient import Limits, Policy, Repair
-from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
+from mcp_lenient.adapters.fastmcp.results import as_result, repaired_result
 from mcp_lenient.adapters.gate import Verdict
 from mcp_lenient.refusal.envelope import error_envelope
 

@@ -27,7 +27,7 @@ from mcp_lenient import (
     lenient_session,
     normalize,
 )
-from mcp_lenient.adapters.fastmcp.tools import repaired_result
+from mcp_lenient.adapters.fastmcp.results import repaired_result
 from mcp_lenient.adapters.gate import Verdict
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.normalizers import tags

@@ -23,13 +23,9 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.fastmcp.tools import (
-    ServerTool,
-    current,
-    reached,
-    refused,
-    repaired_result,
-)
+from mcp_lenient.adapters.fastmcp.reentry import current
+from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
+from mcp_lenient.adapters.fastmcp.tools import ServerTool, reached
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, Verdict
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize

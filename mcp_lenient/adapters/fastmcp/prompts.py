@@ -20,7 +20,8 @@ from pydantic import TypeAdapter
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.tools import current, version_asked
+from mcp_lenient.adapters.fastmcp.reentry import current
+from mcp_lenient.adapters.fastmcp.tools import version_asked
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, written

@@ -4,55 +4,36 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Mapping
-from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
-from fastmcp.tools import FunctionTool, ToolResult
+from fastmcp.tools import FunctionTool
 from fastmcp.utilities.versions import VersionSpec
-from mcp.types import CallToolRequestParams, TextContent
-from pydantic_core import to_jsonable_python
+from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.gate import (
-    CompiledTool,
-    HostTool,
-    ToolSource,
-    Verdict,
-    refusal_result,
-)
+from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
-from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.errors import SchemaError, check_code
-from mcp_lenient.refusal.envelope import as_text, error_envelope
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault, Path
-from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import json_type
 
 if TYPE_CHECKING:
-    from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
     from mcp.types import RequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding
     from mcp_lenient.portable.forms import Form
-    from mcp_lenient.rules.policy import Mode
-
-    CallContext = MiddlewareContext[CallToolRequestParams]
-    Next = CallNext[CallToolRequestParams, ToolResult]
 
 
 class FunctionValidator(PydanticValidator):
@@ -131,83 +112,6 @@ def _published(fault: Fault, published: Mapping[Any, str], arguments: Mapping[st
     name = published[fault.path[0]]
     # A filled-in default may be refused: then the caller has to send a value.
     return replace(fault, path=(name, *fault.path[1:])) if name in arguments else Fault((name,), "missing")
-
-
-ResultT = TypeVar("ResultT")
-
-
-def as_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
-    """Return an envelope as the result of a call, as :func:`mcp_lenient.adapters.gate.refusal_result`."""
-    return refused(refusal_result(answer, has_output_schema=has_output_schema))
-
-
-def refused(refusal: Mapping[str, Any]) -> ToolResult:
-    """Return the result that refuses a call, given in the protocol's form, as FastMCP has it."""
-    return ToolResult(
-        content=[TextContent(type="text", text=refusal["content"][0]["text"])],
-        structured_content=refusal.get("structuredContent"),
-        meta=refusal["_meta"],
-        is_error=True,
-    )
-
-
-class EnvelopeError(ToolError):
-    """A refusal by a tool's own code, with the envelope as its text.
-
-    Args:
-        text: The envelope.
-        code: Its error code.
-    """
-
-    def __init__(self, text: str, code: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-
-def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
-    """Make the error to raise in a tool's body to refuse a call with the usual envelope.
-
-    ::
-
-        raise tool_error("UNKNOWN_USER", "There is no such user. Call list_users.", "user_id", received_value=7)
-
-    FastMCP answers with ``isError: true`` and the envelope as its text, even if it masks error details.
-
-    >>> print(tool_error("UNKNOWN_USER", "There is no such user.", "user_id"))
-    {"status":"error","error_code":"UNKNOWN_USER","message":"There is no such user.","details":{"parameter":"user_id"}}
-
-    Args:
-        code: The error code: upper-case letters, digits and ``_``.
-        message: What is wrong and what to do about it, in a sentence or two for the caller.
-        parameter: The parameter it is about.
-        details: Further details for programs, under the envelope's own names if it has one:
-            ``received_value`` (its JSON type is added), ``expected_types``, ``allowed_values``, ``did_you_mean``.
-
-    Raises:
-        ValueError: When the code has a different form.
-    """
-    check_code("tool_error", code)
-    told = to_jsonable_python(details, fallback=str)
-    tool, received = _called_tool(), {}
-    if "received_value" in told:
-        received = {"received_type": json_type(told["received_value"])}
-    named = {} if parameter is None else {"parameter": parameter}
-    whole = ({} if tool is None else {"tool": tool}) | named | received | told
-    return EnvelopeError(as_text(error_envelope(code, message, whole)), code)
-
-
-def _called_tool() -> str | None:
-    """Return the name of the called tool in a form safe to show; None outside of a call."""
-    call = current.get()
-    name = host.called_name() if call is None else call.context.message.name
-    return None if name is None else shown_name(name)
-
-
-def repaired_result(result: ResultT, verdict: Verdict) -> ResultT:
-    """Return the result with its repairs; others (a task, a request for input, a protocol result) as they are."""
-    if not isinstance(result, ToolResult) or not host.takes_metadata(result):
-        return result
-    return with_repairs(result, verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -381,14 +285,6 @@ class ServerSource(ToolSource):
             return {tool.name for tool in await self.server.list_tools()}
 
 
-def may_publish(tool: Tool, policy: Policy) -> bool:
-    """Return whether a listed tool may have another form, by the operator's policy or its author's."""
-    if policy.publish is not None:
-        return True
-    marks = marks_of(tool.fn) if isinstance(tool, FunctionTool) else None
-    return marks is not None and ("publish" in marks.declared.policy or marks.policy is not None)
-
-
 def own_tool(compiled: CompiledTool) -> ServerTool:
     """Return a tool that a :class:`ServerSource` found."""
     return cast("ServerTool", compiled.tool)
@@ -416,54 +312,3 @@ def version_asked(message: RequestParams) -> VersionSpec | None:
     if isinstance(asked, dict):
         return VersionSpec(**{bound: asked.get(bound) for bound in ("gte", "lt", "eq")})
     return None
-
-
-@dataclass(slots=True)
-class Call:
-    """One call, and its state while it runs.
-
-    Attributes:
-        context: FastMCP's context of it.
-        call_next: What runs the tool.
-        request: The request it belongs to.
-        parent: The call whose tool's body makes this one.
-        mode: The mode of the policy in force.
-        route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
-            same request is made by a tool's body.
-        leaked: The exception of such a call, which the body may let through.
-        tool: The tool that runs.
-    """
-
-    context: CallContext
-    call_next: Next
-    request: object
-    parent: Call | None
-    mode: Mode = "repair"
-    route: tuple[tuple[FastMCP, str], ...] = ()
-    leaked: BaseException | None = None
-    tool: ServerTool | None = None
-
-    def consume_hop(self, server: FastMCP, name: str) -> bool:
-        """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
-        has_arrived = (server, name) in self.route
-        if has_arrived:
-            self.route = self.route[self.route.index((server, name)) + 1 :]
-        return has_arrived
-
-    def enter(self, compiled: CompiledTool) -> Token[Call | None]:
-        """Make this the current call, to distinguish re-entries from calls of the tool's body.
-
-        Returns:
-            What :data:`current` is reset with on the way back.
-        """
-        tool = own_tool(compiled)
-        self.mode, self.route, self.tool = compiled.mode, tool.route, tool
-        return current.set(self)
-
-    def passes_on(self) -> bool:
-        """Return whether the body passes the client's call on to another tool, and the result back."""
-        return self.tool is not None and compat.passes_on(self.tool.function)
-
-
-current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
-"""The call that is being run here; None outside of one."""

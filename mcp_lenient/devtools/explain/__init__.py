@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 
 from fastmcp import Context, FastMCP
 
-from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.adapters.fastmcp.standing import judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target, own_tool
 from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool
 from mcp_lenient.declare.decorator_metadata import marks_of

@@ -13,8 +13,8 @@ from mcp.types import CallToolRequestParams
 from pydantic import AfterValidator
 from tables import each_row
 
+from mcp_lenient.adapters.fastmcp.reentry import Call
 from mcp_lenient.adapters.fastmcp.tools import (
-    Call,
     FunctionValidator,
     ServerSource,
     version_asked,

@@ -27,7 +27,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError as PydanticError
 
-from mcp_lenient.adapters.fastmcp.middleware import AS_SENT, LenientMiddleware
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     INVALID_ANSWER,
@@ -39,7 +39,9 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     credentials_refused,
 )
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
-from mcp_lenient.adapters.fastmcp.tools import ServerSource, as_result, kept_tool, own_tool
+from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
+from mcp_lenient.adapters.fastmcp.results import as_result
+from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool, own_tool
 from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
@@ -56,7 +58,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
-    from mcp_lenient.adapters.fastmcp.tools import CallContext, Next, ServerTool
+    from mcp_lenient.adapters.fastmcp.reentry import CallContext, Next
+    from mcp_lenient.adapters.fastmcp.tools import ServerTool
     from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy, Unrepairable

@@ -8,7 +8,7 @@ from fastmcp.tools import Tool
 from fastmcp_versions import PROXY, MCPError, skip_on_3
 
 from mcp_lenient import LenientMiddleware
-from mcp_lenient.adapters.fastmcp.middleware import check_statements
+from mcp_lenient.adapters.fastmcp.standing import check_statements
 from mcp_lenient.errors import DefinitionError
 
 FILE = """

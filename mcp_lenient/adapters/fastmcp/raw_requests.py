@@ -1,0 +1,157 @@
+"""What a client sent, where a middleware sees something else: arguments that are not an object, and restarted calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import pydantic
+from fastmcp import FastMCP
+
+from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.gate import RENAMED_TOOL, HostCall
+from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry.log import CallTelemetry
+from mcp_lenient.types import Repair
+from mcp_lenient.values.json_values import plain
+
+if TYPE_CHECKING:
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from mcp.server.context import ServerRequestContext
+
+    _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """What a client sent, where a middleware sees something else.
+
+    Attributes:
+        sent: Arguments that are not an object. An object stands for them until the call is decided, so that no
+            middleware mistakes this for a call without arguments.
+        stand_in: That object.
+        read: How their text was read.
+        tool: The tool that the call starts again with; None for the call that the client made.
+    """
+
+    sent: Any = None
+    stand_in: Mapping[str, Any] | None = None
+    read: tuple[Repair, ...] = ()
+    tool: str | None = None
+
+    def asked(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
+        """Return the arguments to decide about, which another middleware may have changed, and repairs made before."""
+        renamed = () if self.tool is None else (RENAMED_TOOL,)
+        is_changed = self.stand_in is None or seen != self.stand_in
+        return (seen, (*renamed, *self.read)) if is_changed else (self.sent, renamed)
+
+
+AS_SENT = RawCall()
+"""A call that is seen as it was sent."""
+_raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
+
+
+@contextmanager
+def sent_as(raw: RawCall) -> Iterator[None]:
+    """Have the next call of this task claimed with what it was sent as."""
+    token = _raw.set(raw)
+    try:
+        yield
+    finally:
+        _raw.reset(token)
+
+
+def claim(tool: str) -> RawCall:
+    """Return what this request was sent with, once: for the call that the client made."""
+    raw = _raw.get()
+    if raw is AS_SENT or raw.tool not in (None, tool):
+        return AS_SENT  # also for a call made by another middleware
+    _raw.set(AS_SENT)
+    return raw
+
+
+class RawRequests:
+    """Let arguments that are not an object reach ``on_call_tool``, read or with their violation.
+
+    The hook rewrites a request and never answers one. It stands first in the list of the SDK's middleware, so that all
+    other middleware sees the arguments that run; where other middleware stands before it, it changes nothing.
+
+    Args:
+        policy_for: Returns the policy for a tool name.
+        telemetry: Where outcomes are recorded.
+
+    Attributes:
+        servers: The servers that have sent a message on, which have the hook if that is possible.
+    """
+
+    def __init__(self, policy_for: Callable[[str], Policy], telemetry: CallTelemetry) -> None:
+        self._policy_for = policy_for
+        self._telemetry = telemetry
+        self.servers: WeakSet[FastMCP] = WeakSet()
+
+    def install(self, server: FastMCP) -> None:
+        """Install the hook on a server that sends its first message on."""
+        reason = host.install(server, RawArgumentsHook(server, self._policy_for))
+        self.servers.add(server)
+        if reason is not None:
+            self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
+
+    async def observe(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Pass a message on; record arguments that are not an object if a policy in observe mode lets the SDK refuse them."""
+        started = perf_counter_ns()
+        try:
+            return await call_next(context)
+        except pydantic.ValidationError:
+            # FastMCP shows middleware the raw parameters of a call that the SDK refused.
+            params = context.message if isinstance(context.message, Mapping) else {}
+            name, sent = params.get("name"), params.get("arguments")
+            if context.method == "tools/call" and isinstance(name, str) and _is_raw(sent):
+                policy = self._policy_for(name)
+                if policy.mode == "observe":
+                    read = arguments_in_text(sent, policy)
+                    repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
+                    call = HostCall(name, sent, started, partial(caller_fields, context.fastmcp_context))
+                    self._telemetry.record(
+                        "call_observed", call, None, repairs=repairs, violations=violations
+                    )
+            raise
+
+
+def _is_raw(arguments: Any) -> bool:
+    """Return whether the arguments of a request are neither absent nor an object."""
+    return arguments is not None and not isinstance(arguments, Mapping)
+
+
+@dataclass(frozen=True, slots=True)
+class RawArgumentsHook:
+    """Middleware of the SDK's server that reads the arguments of a raw request before the SDK validates them.
+
+    Attributes:
+        server: The server whose requests it reads.
+        policy_for: Returns the policy for a tool name.
+    """
+
+    server: FastMCP
+    policy_for: Callable[[str], Policy]
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler) -> Any:
+        """Pass a request on, with its arguments read if no other middleware has seen them yet."""
+        params = ctx.params if ctx.method == "tools/call" and ctx.params else {}
+        name, sent = params.get("name"), params.get("arguments")
+        if not (_is_raw(sent) and isinstance(name, str) and host.is_first(self.server, self)):
+            return await call_next(ctx)
+        policy = self.policy_for(name)
+        if policy.mode != "repair":
+            return await call_next(ctx)
+        read = arguments_in_text(sent, policy)
+        arguments = {"arguments": sent} if read is None else plain(read[0])
+        with sent_as(RawCall(sent, arguments, () if read is None else (read[1],))):
+            return await call_next(replace(ctx, params={**params, "arguments": arguments}))

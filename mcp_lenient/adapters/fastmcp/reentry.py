@@ -1,0 +1,103 @@
+"""Calls within calls: a mounted server's middleware sees a call again, and a tool's body makes calls of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fastmcp import FastMCP
+
+from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.tools import ServerTool, own_tool
+
+if TYPE_CHECKING:
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.tools import ToolResult
+    from mcp.types import CallToolRequestParams
+
+    from mcp_lenient.adapters.gate import CompiledTool
+    from mcp_lenient.rules.policy import Mode, Policy
+
+    CallContext = MiddlewareContext[CallToolRequestParams]
+    Next = CallNext[CallToolRequestParams, ToolResult]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call, and its state while it runs.
+
+    Attributes:
+        context: FastMCP's context of it.
+        call_next: What runs the tool.
+        request: The request it belongs to.
+        parent: The call whose tool's body makes this one.
+        mode: The mode of the policy in force.
+        route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
+            same request is made by a tool's body.
+        leaked: The exception of such a call, which the body may let through.
+        tool: The tool that runs.
+    """
+
+    context: CallContext
+    call_next: Next
+    request: object
+    parent: Call | None
+    mode: Mode = "repair"
+    route: tuple[tuple[FastMCP, str], ...] = ()
+    leaked: BaseException | None = None
+    tool: ServerTool | None = None
+
+    def consume_hop(self, server: FastMCP, name: str) -> bool:
+        """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
+        has_arrived = (server, name) in self.route
+        if has_arrived:
+            self.route = self.route[self.route.index((server, name)) + 1 :]
+        return has_arrived
+
+    def enter(self, compiled: CompiledTool) -> Token[Call | None]:
+        """Make this the current call, to distinguish re-entries from calls of the tool's body.
+
+        Returns:
+            What :data:`current` is reset with on the way back.
+        """
+        tool = own_tool(compiled)
+        self.mode, self.route, self.tool = compiled.mode, tool.route, tool
+        return current.set(self)
+
+    def passes_on(self) -> bool:
+        """Return whether the body passes the client's call on to another tool, and the result back."""
+        return self.tool is not None and compat.passes_on(self.tool.function)
+
+
+current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
+"""The call that is being run here; None outside of one."""
+
+
+def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], Policy]) -> Call | None:
+    """Return a call that enters the middleware, with its parent; None if another middleware handles it already."""
+    fastmcp_context, running = context.fastmcp_context, current.get()
+    if fastmcp_context is None:
+        return None
+    request, parent = fastmcp_context.request_context, None
+    if running is not None and running.request is request:
+        name = context.message.name
+        is_within = fastmcp_context is not running.context.fastmcp_context
+        if is_within and not running.consume_hop(fastmcp_context.fastmcp, name):
+            parent = None if running.passes_on() else running
+        # A mounted server's own middleware of the same mode has nothing left to do.
+        elif running.mode in ("repair", policy_for(name).mode):
+            return None
+    return Call(context, call_next, request, parent)
+
+
+async def run(call: Call, compiled: CompiledTool | None, context: CallContext) -> ToolResult:
+    """Run the tool with the arguments in the context."""
+    if compiled is None:
+        return await call.call_next(context)
+    token = call.enter(compiled)
+    try:
+        return await call.call_next(context)
+    finally:
+        current.reset(token)
