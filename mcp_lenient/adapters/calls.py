@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.types import Repair
 

@@ -5,8 +5,8 @@ The host runs the tool with the verdict's arguments, or answers with its refusal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from math import prod
@@ -24,6 +24,7 @@ from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidato
 from mcp_lenient.engine.ignored import wrapped_away
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.engine.tool import HostTool, is_destructive, is_read_only
 from mcp_lenient.portable.forms import FORMS, Form
 from mcp_lenient.portable.publishing import publish, read_back
 from mcp_lenient.refusal.envelope import (
@@ -41,7 +42,7 @@ from mcp_lenient.refusal.envelope import (
 from mcp_lenient.refusal.locations import may_be_told
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry.log import HostCall as HostCall  # noqa: PLC0414 - hosts import it from here
-from mcp_lenient.types import Repair, Validator, Violation
+from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near, same_tool_name, tool_target
 from mcp_lenient.values.patches import Patch, applied
@@ -67,58 +68,6 @@ _WRONG: Final = [{"\x00": [None]}]
 _MANY_PARAMETERS: Final = 100
 _MOST_WAYS: Final = 3
 """The ways to correct a call, of which the caller chooses one."""
-
-
-@dataclass(frozen=True, slots=True)
-class HostTool:
-    """A tool of a host.
-
-    Attributes:
-        name: The name used by policies and definitions.
-        schema: The published input schema.
-        annotations: Its annotations.
-        has_output_schema: Whether clients validate results against a schema.
-        validator: The tool's own validator; None if only the published schema is known.
-        declared: The author's declarations.
-        policy: The policy set by ``@lenient``.
-        in_thread: Whether validation runs Python code of the author that must not block the event loop.
-        drops_names: Whether the host drops arguments that the schema does not declare.
-        key: The key of its contract among those of its host; None for its name.
-        form: The form of its schema that the client asked for.
-        record: The host's own record of it.
-    """
-
-    name: str
-    schema: Mapping[str, Any]
-    annotations: Annotations = None
-    has_output_schema: bool = False
-    validator: Validator | None = None
-    declared: Declared = field(default_factory=Declared)
-    policy: Policy | None = None
-    in_thread: bool = False
-    drops_names: bool = False
-    key: Any = None
-    form: Form | None = None
-    record: Any = None
-
-    @property
-    def mounted(self) -> tuple[str, ...]:
-        """The names of the servers below this one that a call is handed down through."""
-        return ()
-
-    @classmethod
-    def listed(
-        cls, tool: Mapping[str, Any], validator: Validator | None = None, record: Any = None
-    ) -> HostTool:
-        """Return a tool from an entry of ``tools/list``."""
-        return cls(
-            tool["name"],
-            tool["inputSchema"],
-            tool.get("annotations"),
-            has_output_schema=tool.get("outputSchema") is not None,
-            validator=validator,
-            record=record,
-        )
 
 
 class ToolsUnknownError(Exception):
@@ -446,34 +395,6 @@ def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dic
     text = {"type": "text", "text": written(answer)}
     result = {"content": [text], "isError": True, "_meta": {META_KEY: answer}}
     return result if has_output_schema else {**result, "structuredContent": answer}
-
-
-Annotations = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
-"""A tool's annotations: as listed, or an object of the official SDK, which yields its fields and unknown keys."""
-
-
-def is_destructive(annotations: Annotations) -> bool:
-    """Return whether a tool's annotations say that it is destructive."""
-    return True in _hints(annotations, "destructiveHint", "destructive_hint")
-
-
-def is_read_only(annotations: Annotations) -> bool:
-    """Return whether a tool's annotations say that it only reads."""
-    return _hints(annotations, "readOnlyHint", "read_only_hint") == {True}
-
-
-def says_effect(annotations: Annotations) -> bool:
-    """Return whether a tool's annotations say that it is destructive or is not, or that it only reads."""
-    return is_read_only(annotations) or bool(_hints(annotations, "destructiveHint", "destructive_hint"))
-
-
-def _hints(annotations: Annotations, *spellings: str) -> set[bool]:
-    """Return what annotations say of a hint, in MCP's spelling and in that of SDK 2.
-
-    SDK 1 keeps the spelling of SDK 2 as an unknown key, beside its own field.
-    """
-    said = dict(annotations or ())
-    return {said[name] for name in spellings if isinstance(said.get(name), bool)}
 
 
 class Gate:

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource, ToolsUnknownError
+from mcp_lenient.adapters.gate import CompiledTool, ToolSource, ToolsUnknownError
+from mcp_lenient.engine.tool import HostTool
 
 _MOST_PAGES: Final = 1_000
 
@@ -83,7 +84,7 @@ class ListedTools(ToolSource):
             )
         if known is not None:
             # An unchanged tool stays the same object and keeps its contract.
-            listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
+            listed = {name: _unchanged(known.get(name), tool) for name, tool in listed.items()}
         self.kept.listed = self._own = listed
         return listed
 
@@ -93,3 +94,8 @@ class ListedTools(ToolSource):
         except Exception as error:
             # Whatever the server raises while listing, its calls must run as without the middleware.
             raise ToolsUnknownError from error
+
+
+def _unchanged(before: HostTool | None, tool: HostTool) -> HostTool:
+    """Return the tool as it was listed before if that is the same."""
+    return before if before is not None and before == tool and before.record == tool.record else tool

@@ -19,10 +19,10 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from mcp_lenient.adapters.gate import is_read_only
 from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.cli.errors import fail
 from mcp_lenient.devtools.check.surface import published
+from mcp_lenient.engine.tool import is_read_only
 from mcp_lenient.testing.damage import damaged
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress_run import example_calls

@@ -15,8 +15,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall
 from mcp_lenient.declare.definitions import Definitions, load_definitions
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import LenientError
 from mcp_lenient.telemetry.recording import masked
 from mcp_lenient.telemetry.sinks import silenced

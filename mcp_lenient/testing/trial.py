@@ -22,10 +22,11 @@ from typing_extensions import Self
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.standing import standing_before
-from mcp_lenient.adapters.fastmcp.tools import ServerTool, find_target
+from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.recording import unrecorded
@@ -142,9 +143,9 @@ def _without_claims(result: ToolResult) -> ToolResult:
     return result.model_copy(update={"meta": meta or None})
 
 
-def _bound(target: ServerTool, arguments: Mapping[str, Any]) -> Any:
+def _bound(target: HostTool, arguments: Mapping[str, Any]) -> Any:
     """Return the values that the function is called with; None if it refuses the arguments."""
-    validator = target.validator
+    validator: Any = target.validator
     if validator is None:
         return _OPAQUE
     try:
@@ -194,7 +195,7 @@ class Trial:
     the policy's rules; other repairs come from the author's declarations.
     """
 
-    target: ServerTool
+    target: HostTool
     validator: Validator
     client: Client[Any]
     recorder: Recorder
@@ -279,7 +280,7 @@ class Connection:
             validator = target.validator or PublishedSchemaValidator(target.record.parameters)
             yield Trial(target, validator, client, self._recorder, is_lenient=bool(policies), rules=rules)
 
-    async def _target(self, server: FastMCP, name: str) -> ServerTool:
+    async def _target(self, server: FastMCP, name: str) -> HostTool:
         async with Context(fastmcp=server):
             tool = await server.get_tool(name)
             if tool is not None:
@@ -295,7 +296,7 @@ class Connection:
         return self._clients[server]
 
 
-def _policies(server: FastMCP, target: ServerTool) -> list[Policy]:
+def _policies(server: FastMCP, target: HostTool) -> list[Policy]:
     return [middleware.policy_for(name) for middleware, _, name in standing_before(server, target)]
 
 

@@ -11,7 +11,7 @@ from tables import each_row
 
 from mcp_lenient import LenientCalls, Policy
 from mcp_lenient import lenient as decorate
-from mcp_lenient.adapters.gate import is_destructive, is_read_only
+from mcp_lenient.engine.tool import is_destructive, is_read_only
 
 
 @each_row(

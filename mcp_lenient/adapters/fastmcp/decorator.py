@@ -25,13 +25,14 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
-from mcp_lenient.adapters.fastmcp.tools import ServerTool, reached
+from mcp_lenient.adapters.fastmcp.tools import reached
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, Verdict
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import Marks, ParameterMark, declared_of, mark, marks_of
 from mcp_lenient.declare.normalizers.annotation import Aliases
 from mcp_lenient.engine.declared import normalized
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.portable.forms import Form, form_named
 from mcp_lenient.rules.policy import Policy
 
@@ -143,7 +144,7 @@ class _Calls:
         """Return the tool that is called; in a worker thread, where it cannot be seen, the function's first."""
         return compat.running_tool() or self.tool
 
-    def _host_tool(self) -> ServerTool:
+    def _host_tool(self) -> HostTool:
         tool, context = self._called(), current_context()
         strict = context is not None and host.is_strict(context.fastmcp)
         # FastMCP validates where this runs.

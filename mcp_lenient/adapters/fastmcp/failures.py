@@ -11,7 +11,6 @@ from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, Validati
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.results import EnvelopeError, as_result, refused
-from mcp_lenient.adapters.fastmcp.tools import own_tool
 from mcp_lenient.refusal.envelope import about_tool
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Failures:
         self, error: Exception, call: Call, compiled: CompiledTool | None, asked: HostCall
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
-        is_own = compiled is not None and own_tool(compiled).function is not None
+        is_own = compiled is not None and compiled.tool.function is not None
         if compiled is None or not is_own or compiled.mode == "off" or call.parent is not None:
             raise error
         if compiled.mode == "observe" and isinstance(error, ValidationError):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.tools import ServerTool, own_tool
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.gate import CompiledTool
+    from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Mode, Policy
 
     CallContext = MiddlewareContext[CallToolRequestParams]
@@ -47,7 +47,7 @@ class Call:
     mode: Mode = "repair"
     route: tuple[tuple[FastMCP, str], ...] = ()
     leaked: BaseException | None = None
-    tool: ServerTool | None = None
+    tool: HostTool | None = None
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
@@ -62,7 +62,7 @@ class Call:
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        tool = own_tool(compiled)
+        tool = compiled.tool
         self.mode, self.route, self.tool = compiled.mode, tool.route, tool
         return current.set(self)
 

@@ -10,8 +10,8 @@ from fastmcp import FastMCP
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 
 if TYPE_CHECKING:
-    from mcp_lenient.adapters.fastmcp.tools import ServerTool
     from mcp_lenient.adapters.gate import CompiledTool
+    from mcp_lenient.engine.tool import HostTool
 
 
 async def check_statements(server: FastMCP) -> None:
@@ -25,7 +25,7 @@ async def check_statements(server: FastMCP) -> None:
             await middleware.check_statements(server)
 
 
-def standing_before(server: FastMCP, target: ServerTool) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:
+def standing_before(server: FastMCP, target: HostTool) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:
     """Yield each middleware of this package before a tool, outermost first, with its server and its name for the tool."""
     for below, name in ((server, target.name), *target.route):
         for middleware in below.middleware:
@@ -33,7 +33,7 @@ def standing_before(server: FastMCP, target: ServerTool) -> Iterator[tuple[Lenie
                 yield middleware, below, name
 
 
-async def judged_by(server: FastMCP, target: ServerTool) -> list[CompiledTool]:
+async def judged_by(server: FastMCP, target: HostTool) -> list[CompiledTool]:
     """Return a tool as each middleware of this package before it validates it, outermost first.
 
     Must run where the tool was looked up, as :func:`mcp_lenient.adapters.fastmcp.tools.find_target`.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from fastmcp import Context, FastMCP
@@ -17,12 +17,13 @@ from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource
+from mcp_lenient.adapters.gate import CompiledTool, ToolSource
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.schema_validator import WrappedValidator
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault, Path
@@ -114,29 +115,8 @@ def _published(fault: Fault, published: Mapping[Any, str], arguments: Mapping[st
     return replace(fault, path=(name, *fault.path[1:])) if name in arguments else Fault((name,), "missing")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTool(HostTool):
-    """A tool of a FastMCP server.
-
-    Attributes:
-        record: The tool as the server that was asked sees it.
-        function: The function below all mounts and transforms.
-        route: The mounted servers that a call is handed down through, with the name it has there.
-    """
-
-    record: Tool = field(compare=False)
-    validator: FunctionValidator | TransformedValidator | None = None
-    function: Callable[..., Any] | None = None
-    route: tuple[tuple[FastMCP, str], ...] = ()
-
-    @property
-    def mounted(self) -> tuple[str, ...]:
-        """The names of the mounted servers down to the tool's own."""
-        return tuple(server.name for server, _ in self.route)
-
-
 def as_published(tool: Tool, **asked: Any) -> dict[str, Any]:
-    """Return the fields of a :class:`ServerTool` that its server publishes, and those of the request: key and form."""
+    """Return the fields of a :class:`HostTool` that its server publishes, and those of the request: key and form."""
     return {
         **asked,
         "name": tool.name,
@@ -147,7 +127,7 @@ def as_published(tool: Tool, **asked: Any) -> dict[str, Any]:
     }
 
 
-async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> ServerTool:
+async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> HostTool:
     """Find what validates a tool, down through mounted servers and transformed tools.
 
     Must run where the tool was looked up: mounted servers are asked for what this client may see.
@@ -156,7 +136,7 @@ async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> ServerTool:
     if delegated is not None:
         below = await _target_in(*delegated)
         if below is None:
-            return ServerTool(**as_published(tool, **asked))
+            return HostTool(**as_published(tool, **asked))
         own = {**as_published(tool, **asked), "schema": below.schema}
         return replace(below, **own, route=(delegated[:2], *below.route))
     transformed = compat.transformed(tool)
@@ -164,33 +144,35 @@ async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> ServerTool:
         return await _transformed(server, transformed, **asked)
     if compat.runs_its_function(tool):
         return reached(tool, strict=host.is_strict(server), **asked)
-    return ServerTool(**as_published(tool, **asked), drops_names=compat.drops_names(tool))
+    return HostTool(**as_published(tool, **asked), drops_names=compat.drops_names(tool))
 
 
-async def _transformed(server: FastMCP, tool: TransformedTool, **asked: Any) -> ServerTool:
+async def _transformed(server: FastMCP, tool: TransformedTool, **asked: Any) -> HostTool:
     below = await find_target(server, tool.parent_tool)
     schema = compat.accepted_schema(tool, below.schema, certain=below.validator is not None)
     own, forwarding = {**as_published(tool, **asked), "schema": schema}, compat.forwarding(tool)
     if forwarding is None:
-        return ServerTool(**own)
-    validator = None if below.validator is None else TransformedValidator(below.validator, forwarding)
+        return HostTool(**own)
+    # Below a server of FastMCP there are tools of such servers only.
+    inner = cast("FunctionValidator | TransformedValidator | None", below.validator)
+    validator = None if inner is None else TransformedValidator(inner, forwarding)
     return replace(below, **own, validator=validator, declared=_renamed(below.declared, forwarding))
 
 
-async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> ServerTool | None:
+async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> HostTool | None:
     async with Context(fastmcp=server):
         tool = await server.get_tool(name, version)
         return None if tool is None else await find_target(server, tool)
 
 
-def reached(tool: FunctionTool, *, strict: bool, **asked: Any) -> ServerTool:
+def reached(tool: FunctionTool, *, strict: bool, **asked: Any) -> HostTool:
     """Return a function tool with its validator on a server of this strictness."""
     try:
         validator = FunctionValidator(tool, strict=strict)
     except SchemaError:
-        return ServerTool(**as_published(tool, **asked))
+        return HostTool(**as_published(tool, **asked))
     marks = marks_of(tool.fn)
-    return ServerTool(
+    return HostTool(
         **as_published(tool, **asked),
         validator=validator,
         in_thread=validator.has_validators,
@@ -252,11 +234,11 @@ class ServerSource(ToolSource):
         """Return a tool as it was compiled last; it may have been replaced since."""
         return self.compiled.get(_key(name, self._message, self._caller))
 
-    async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
         kept = self.kept(name)
         if kept is not None and not fresh and not kept.normalizers:
-            return own_tool(kept)
+            return kept.tool
         tool, key = await self._look_up(name), _key(name, self._message, self._caller)
         if tool is None:
             self.compiled.pop(key, None)
@@ -283,11 +265,6 @@ class ServerSource(ToolSource):
         """Return the names of the tools that the client is listed."""
         with spans.aside():
             return {tool.name for tool in await self.server.list_tools()}
-
-
-def own_tool(compiled: CompiledTool) -> ServerTool:
-    """Return a tool that a :class:`ServerSource` found."""
-    return cast("ServerTool", compiled.tool)
 
 
 def kept_tool(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool, ToolSource
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, ToolSource
 from mcp_lenient.adapters.litellm import compat
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:

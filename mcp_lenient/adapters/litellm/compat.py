@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from mcp_lenient.adapters import gate
+from mcp_lenient.engine.tool import is_destructive, is_read_only
 
 _GATEWAY: Final = "litellm.proxy._experimental.mcp_server"
 _MODEL: Final = "MCP: "
@@ -57,8 +57,8 @@ def hints(server: str | None, tool: str) -> dict[str, bool]:
     """Return what a listed tool says in its annotations, which hooks do not receive."""
     listed = [getattr(each, "annotations", None) for each in _listed(server, tool)]
     return {
-        "destructiveHint": any(map(gate.is_destructive, listed)),
-        "readOnlyHint": bool(listed) and all(map(gate.is_read_only, listed)),
+        "destructiveHint": any(map(is_destructive, listed)),
+        "readOnlyHint": bool(listed) and all(map(is_read_only, listed)),
     }
 
 

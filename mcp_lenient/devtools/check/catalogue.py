@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
 
-from mcp_lenient.adapters.gate import says_effect
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
+from mcp_lenient.engine.tool import says_effect
 from mcp_lenient.errors import LenientError
 from mcp_lenient.portable.limits import ListedTool, rejections
 from mcp_lenient.schema.compile import readable

@@ -17,9 +17,9 @@ from mcp.types import Tool
 from mcp_lenient.adapters.client.compat import server_name
 from mcp_lenient.adapters.fastmcp.standing import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
-from mcp_lenient.adapters.gate import is_destructive
 from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.declare.decorator_metadata import as_written, marks_of
+from mcp_lenient.engine.tool import is_destructive
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.names import fold_name
 

@@ -12,7 +12,7 @@ from fastmcp import Context, FastMCP
 
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.standing import judged_by
-from mcp_lenient.adapters.fastmcp.tools import find_target, own_tool
+from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
@@ -222,7 +222,7 @@ class _Explainer:
             yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "This tool has no LenientMiddleware; this is what it would do."
-            if marks_of(own_tool(known).function) is not None:
+            if marks_of(known.tool.function) is not None:
                 yield "@lenient on its function repairs only values, not names or wrapped arguments."
         if known.plan.destructive:
             yield (

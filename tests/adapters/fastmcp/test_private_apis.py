@@ -25,7 +25,8 @@ from fastmcp_versions import not_on_3, since
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.tools import ServerTool, as_published, find_target
+from mcp_lenient.adapters.fastmcp.tools import as_published, find_target
+from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
 
 
@@ -67,7 +68,7 @@ async def _tool(server: FastMCP, name: str, version: VersionSpec | None = None) 
     return found
 
 
-async def _target(server: FastMCP, name: str, version: VersionSpec | None = None) -> ServerTool:
+async def _target(server: FastMCP, name: str, version: VersionSpec | None = None) -> HostTool:
     return await find_target(server, await _tool(server, name, version))
 
 
@@ -196,7 +197,7 @@ async def test_other_tools_are_not_certain(tool_of):
     server = _server()
     made = tool_of(await _tool(server, "add"))
     server.add_tool(made)
-    assert await find_target(server, made) == ServerTool(**as_published(made))
+    assert await find_target(server, made) == HostTool(**as_published(made))
     assert (await _target(_mount(create_proxy(server)), made.name)).validator is None
 
 
@@ -233,7 +234,7 @@ async def test_a_tool_that_cannot_be_validated_is_not_certain():
     server = _server()
     tool = await _tool(server, "add")
     tool.fn = _unknown
-    assert await find_target(server, tool) == ServerTool(**as_published(tool))
+    assert await find_target(server, tool) == HostTool(**as_published(tool))
 
 
 async def test_a_tool_is_probed_once():

@@ -41,7 +41,7 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
 from mcp_lenient.adapters.fastmcp.results import as_result
-from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool, own_tool
+from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool
 from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.reentry import CallContext, Next
-    from mcp_lenient.adapters.fastmcp.tools import ServerTool
     from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
@@ -149,11 +149,11 @@ class UpstreamSource(ServerSource):
     proxy: ProxyMiddleware
     _is_new = False
 
-    async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; with ``fresh``, from a new list."""
         if fresh and self.is_of_call and not self._is_new:
             self._is_new, kept = True, self.kept(name)
-            route = own_tool(kept).route if kept is not None else ()
+            route = kept.tool.route if kept is not None else ()
             await self.proxy._list_anew(route[-1][0] if route else self.server)  # noqa: SLF001 - one module
         return await super().tool(name, fresh=fresh)
 
@@ -216,7 +216,7 @@ class ProxyMiddleware(LenientMiddleware):
     def schema_of(self, server: FastMCP, tool: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool that has been called, as it was last listed for this caller."""
         cached = kept_tool(self._compiled, server, CallToolRequestParams(name=tool), self._caller())
-        return None if cached is None else own_tool(cached).record.parameters
+        return None if cached is None else cached.tool.record.parameters
 
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
@@ -367,7 +367,7 @@ class ProxyMiddleware(LenientMiddleware):
         if not answer.is_error or cached is None or cached.mode == "off":
             return result
         name = context.message.name
-        route = own_tool(cached).route
+        route = cached.tool.route
         text = refusal_in(answer, route[-1][1] if route else name)
         if text is None:
             return result
