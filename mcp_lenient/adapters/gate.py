@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.declared import Normalizers
+    from mcp_lenient.engine.observer import Observer
     from mcp_lenient.engine.reader import Plan
     from mcp_lenient.portable.publishing import Published
     from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
@@ -118,12 +119,10 @@ class Judged(NamedTuple):
     Attributes:
         compiled: The tool.
         decision: The decision, with what text and declared normalizers became.
-        certain: Whether a refusal is certain, and does not rest on the published schema alone.
     """
 
     compiled: CompiledTool
     decision: Decision
-    certain: bool
 
 
 @dataclass(frozen=True)
@@ -219,31 +218,30 @@ class CompiledTool:
         """The published schema, if values are said in another way than the author's schema has it."""
         return None if self.published is None or self.published.codec is None else self.published
 
-    def decide(self, sent: Any, *, is_rejected: bool = False) -> Judged:
+    def decide(self, sent: Any, observer: Observer | None = None, *, is_rejected: bool = False) -> Judged:
         """Decide about the arguments of a call, which may be text; accepted ones stay the same object.
 
         Args:
             sent: The arguments as sent.
+            observer: What is told of each step.
             is_rejected: Whether the validator has refused them already.
         """
         if self.mode == "off":
-            return Judged(self, Decision("accepted", {}, (), (), "off"), certain=True)
-        steps: tuple[Repair, ...] = ()
+            return Judged(self, Decision("accepted", {}, mode="off"))
+        read: tuple[Repair, ...] = ()
         if not (sent is None or isinstance(sent, Mapping)):
-            found = arguments_in_text(sent, self.policy, destructive=self.plan.destructive)
-            if found is None:
-                unread = Decision("refused", {}, (), (not_an_object(sent),), self.mode)
-                return Judged(self, unread, certain=True)
-            sent, steps = found[0], (found[1],)
-        decision = self.contract.decide({} if sent is None else sent, is_rejected=is_rejected)
+            parsed = arguments_in_text(sent, self.policy, destructive=self.plan.destructive)
+            if parsed is None:
+                return Judged(self, Decision("refused", {}, (), (not_an_object(sent),), self.mode))
+            sent, read = parsed[0], (parsed[1],)
+        decision = self.contract.decide({} if sent is None else sent, observer, is_rejected=is_rejected)
         certain = self.certain or self._drops_what_is_missing(decision)
+        decision = replace(decision, certain=certain, unrepairable=self.policy.unrepairable)
         declared = None if decision.status == "refused" else self.settled(decision.arguments)
         if declared is not None and declared.repairs:
             repairs = (*decision.repairs, *declared.repairs)
             decision = replace(decision, arguments=declared.arguments, repairs=repairs)
-        if steps:
-            decision = replace(decision, repairs=(*steps, *decision.repairs))
-        return Judged(self, decision, certain)
+        return Judged(self, decision.after(read))
 
     async def decide_aside(self, sent: Any, *, is_rejected: bool = False) -> Judged:
         """Decide in a worker thread if that may take long."""
@@ -514,33 +512,32 @@ class Gate:
 
     def _outcome(self, call: HostCall, judged: Judged) -> Verdict:
         """Record a decision and return the verdict."""
-        compiled, decision, certain = judged
-        if compiled.mode == "off":
+        compiled, decision = judged.compiled, judged.decision.after(call.repairs)
+        fate, repairs, violations = decision.fate, decision.repairs, decision.violations
+        if fate == "off":
             return Verdict(compiled)
         if self.operator.recording is not None:
             self.operator.recording.write(compiled.plan, compiled.tool.schema, call.arguments)
         as_sent = Verdict(compiled, arguments=compiled.read_back(call.arguments))
-        is_refused, violations = decision.status == "refused", decision.violations
-        repairs = (*call.repairs, *decision.repairs)
-        if not (is_refused or repairs):
+        if fate == "accepted":
             if self.telemetry.count_accepted(call.name, call.started, call.sent, compiled.mode):
                 self.write_accepted(call, compiled)
             return as_sent
-        if compiled.mode == "observe":
-            self.record("call_observed", call, compiled, repairs=repairs, violations=violations)
-            return as_sent
-        if not is_refused:
-            self.record("call_repaired", call, compiled, repairs=repairs, received=decision.arguments)
-            note = compiled.policy.language if compiled.policy.tell_model else None
-            return Verdict(compiled, arguments=dict(decision.arguments), repairs=repairs, note_language=note)
-        if not certain and compiled.policy.unrepairable == "forward":
-            self.record("call_forwarded", call, compiled, violations=violations)
+        if fate == "refused":
+            times = self._times(call, error_code(violations))
+            again = Again(times, compiled.corrected(call.arguments, violations)) if times > 1 else None
+            self.record(call, compiled, decision, repeated=times)
+            return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs, again))
+        if fate == "forwarded":
+            # What was repaired of the arguments is not sent.
+            self.record(call, compiled, replace(decision, repairs=call.repairs))
             if_refused = partial(compiled.refusal, call.name, violations)
             return replace(as_sent, repairs=call.repairs, if_refused=if_refused)
-        times = self._times(call, error_code(violations))
-        again = Again(times, compiled.corrected(call.arguments, violations)) if times > 1 else None
-        self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
-        return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs, again))
+        self.record(call, compiled, decision)
+        if fate == "observed":
+            return as_sent
+        note = compiled.policy.language if compiled.policy.tell_model else None
+        return Verdict(compiled, arguments=dict(decision.arguments), repairs=repairs, note_language=note)
 
     def write_accepted(self, call: HostCall, compiled: CompiledTool) -> None:
         """Log a call that the tool accepts as it was sent."""
@@ -566,11 +563,12 @@ class Gate:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
         names = await source.names()
         meant = await self.meant(call.name, names, source) if names is not None and source.renames else None
-        if meant is not None and meant.mode == "observe":
-            self.record("call_observed", call, meant, repairs=(RENAMED_TOOL,))
-            return AS_SENT
         if meant is not None:
-            return Verdict(meant, name=meant.tool.name)
+            renamed = Decision("accepted", {}, (RENAMED_TOOL,), mode=meant.mode)
+            if renamed.fate != "observed":
+                return Verdict(meant, name=meant.tool.name)
+            self.record(call, meant, renamed)
+            return AS_SENT
         if_unknown = partial(self._unknown, call, source, names or ())
         if source.certain_names is None:
             return Verdict(if_unknown=if_unknown)
@@ -592,15 +590,16 @@ class Gate:
     def _unknown(self, call: HostCall, source: ToolSource, names: Collection[str]) -> dict[str, Any] | None:
         """Record a call of an unknown tool, and return its refusal; None if the host's own answer stands."""
         policy = self.policy_for(call.name)
-        if policy.mode == "off":
+        decision = Decision("refused", {}, mode=policy.mode, tool=call.name)
+        if decision.fate == "off":
             return None
         answer = source.unknown(call.name, names, policy.language)
         code = answer["error_code"]
-        if policy.mode == "observe":
-            self.record("call_observed", call, None, code=code)
+        if decision.fate == "observed":
+            self.record(call, None, decision, code=code)
             return None
         times = self._times(call, code) if code == "UNKNOWN_TOOL" else 1
-        self.record("call_rejected", call, None, code=code, repeated=times)
+        self.record(call, None, decision, code=code, repeated=times)
         again = answer if times == 1 else unknown_again(answer, times, policy.language)
         return refusal_result(again, has_output_schema=False)
 
@@ -647,10 +646,22 @@ class Gate:
             schemas[name] = {} if tool is None else tool.schema
         self.operator.warn_of_unused(schemas)
 
-    def record(self, event: EventName, call: HostCall, compiled: CompiledTool | None, **outcome: Any) -> None:
-        """Record the outcome of a call; None is a tool that does not exist."""
-        told, plan = (call, None) if compiled is None else (compiled.placed(call), compiled.plan)
-        self.telemetry.record(event, told, plan, **outcome)
+    def record(self, call: HostCall, compiled: CompiledTool | None, decision: Decision, **facts: Any) -> None:
+        """Record what becomes of a call; None is a tool that does not exist."""
+        placed_call, plan = _placed(call, compiled)
+        self.telemetry.record_decision(placed_call, plan, decision, **facts)
+
+    def record_event(
+        self, event: EventName, call: HostCall, compiled: CompiledTool | None, **facts: Any
+    ) -> None:
+        """Record what happened to a call after the decision."""
+        placed_call, plan = _placed(call, compiled)
+        self.telemetry.record(event, placed_call, plan, **facts)
+
+
+def _placed(call: HostCall, compiled: CompiledTool | None) -> tuple[HostCall, Plan | None]:
+    """Return a call whose event says where its tool is mounted, and the tool's plan."""
+    return (call, None) if compiled is None else (compiled.placed(call), compiled.plan)
 
 
 def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared, Mapping[str, Any]]:

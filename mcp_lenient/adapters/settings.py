@@ -113,7 +113,7 @@ class HostSettings(TypedDict, total=False):
     mode: Mode | None
     """The mode of the server-wide policy; overrides ``policy`` and the file."""
     on_decision: Callable[[Decision], object] | None
-    """Called with the :class:`Decision` about each call, before its tool runs, including accepted calls. It must not
+    """Called once with the :class:`Decision` about each call, before its tool runs, including accepted calls. It must not
     block. Its exceptions fail no call."""
     decision_values: bool
     """Whether these decisions contain values: arguments, messages, received values and fixes."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.reader import Plan
@@ -15,8 +15,17 @@ from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
 
 if TYPE_CHECKING:
-    from mcp_lenient.rules.policy import Mode, Policy
+    from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
     from mcp_lenient.schema.compile import ReadableSchema
+
+
+Fate = Literal["accepted", "repaired", "refused", "forwarded", "observed", "off"]
+"""What becomes of a call.
+
+``accepted``: the tool runs as it was called. ``repaired``: it runs, with changes. ``refused``: the envelope is the answer.
+``forwarded``: the call goes on as it was sent, against the published schema. ``observed`` and ``off``: it goes on as it
+was sent, whatever is wrong.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +40,36 @@ class Decision:
         violations: The remaining errors; empty unless ``refused``.
         mode: The mode of the policy in force: whether an adapter applies this decision or only logs it.
         tool: The tool's name, where it is known.
+        certain: Whether a refusal is the tool's own, and does not rest on its published schema alone.
+        unrepairable: What the policy does with a call that only the published schema refuses; None to refuse it.
     """
 
     status: Status
     arguments: Mapping[str, Any]
-    repairs: tuple[Repair, ...]
-    violations: tuple[Violation, ...]
-    mode: Mode
+    repairs: tuple[Repair, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    mode: Mode = "repair"
     tool: str | None = None
+    _: KW_ONLY
+    certain: bool = True
+    unrepairable: Unrepairable | None = None
+
+    @property
+    def fate(self) -> Fate:
+        """What becomes of the call: the one place where mode, status and certainty are weighed."""
+        if self.mode == "off":
+            return "off"
+        if self.status == "accepted" and not self.repairs:
+            return "accepted"
+        if self.mode == "observe":
+            return "observed"
+        if self.status != "refused":
+            return "repaired"
+        return "forwarded" if not self.certain and self.unrepairable == "forward" else "refused"
+
+    def after(self, repairs: tuple[Repair, ...]) -> Decision:
+        """Return the decision about a call that was repaired before, as a tool's name is."""
+        return replace(self, repairs=(*repairs, *self.repairs)) if repairs else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_lenient.engine.contract import Decision
+from mcp_lenient.engine.contract import Decision, Fate
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.events import LEVELS, event_fields, fault_of, timestamp
@@ -225,6 +225,15 @@ class HostCall:
         return self.arguments if isinstance(self.arguments, Mapping) else {}
 
 
+_EVENTS: Final[Mapping[Fate, EventName]] = {
+    "repaired": "call_repaired",
+    "refused": "call_rejected",
+    "forwarded": "call_forwarded",
+    "observed": "call_observed",
+}
+"""The events of decisions about calls that are not right."""
+
+
 class DecisionHook:
     """The function of an application that is called with each decision.
 
@@ -306,6 +315,26 @@ class CallTelemetry:
         self._metrics = Metrics(clients)
         self._own_spans = own_spans
 
+    def record_decision(
+        self, call: HostCall, plan: Plan | None, decision: Decision, *, code: str | None = None, **facts: Any
+    ) -> None:
+        """Record the decision about a call that was not right, and pass it to the application's hook.
+
+        Args:
+            call: The call.
+            plan: The plan of its tool; None if the server has no such tool.
+            decision: The decision.
+            code: The envelope's code if no argument was wrong.
+            facts: Other parts of the event, as :func:`mcp_lenient.telemetry.events.event_fields` takes them.
+        """
+        received = decision.arguments if decision.fate == "repaired" else None
+        if self._hook is not None:
+            status: Status = "refused" if decision.status == "refused" else "repaired"
+            arguments = call.sent if received is None else received
+            self._hook(replace(decision, status=status, arguments=arguments, tool=call.name), _secret(plan))
+        facts |= {"repairs": decision.repairs, "violations": decision.violations, "code": code}
+        self.record(_EVENTS[decision.fate], call, plan, received=received, **facts)
+
     def record(
         self,
         event: EventName,
@@ -321,7 +350,7 @@ class CallTelemetry:
         """Record a call that was not right.
 
         Args:
-            event: The outcome of the call; the hook is not called with ``call_failed``, which is no decision.
+            event: What happened to it.
             call: The call.
             plan: The plan of its tool; None if the server has no such tool.
             repairs: The changes made, or that would have been made.
@@ -330,12 +359,6 @@ class CallTelemetry:
             received: The arguments that the tool gets, to look for texts that were kept.
             facts: Other parts of the event, as :func:`mcp_lenient.telemetry.events.event_fields` takes them.
         """
-        if self._hook is not None and event != "call_failed":
-            arguments = call.sent if received is None else received
-            status: Status = "refused" if violations or code else "repaired"
-            mode: Mode = "observe" if event == "call_observed" else "repair"
-            decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
-            self._hook(decision, _secret(plan))
         for key in leaked_markup(received) if received else ():
             self.log.warn_of_markup(call.name, key)
         if self._metrics.live:

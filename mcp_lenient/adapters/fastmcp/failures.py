@@ -80,10 +80,12 @@ class Failures:
             facts = {"code": error.code}
         answers = compiled.mode == "repair" and compiled.policy.body_errors == "envelope"
         if unexpected is None or isinstance(unexpected, host.MCPError) or not answers:
-            self._gate.record("call_failed", asked, compiled, **facts)
+            self._gate.record_event("call_failed", asked, compiled, **facts)
             raise error
         error_id = token_hex(8)
-        self._gate.record("call_failed", asked, compiled, code="TOOL_FAILED", error_id=error_id, **facts)
+        self._gate.record_event(
+            "call_failed", asked, compiled, code="TOOL_FAILED", error_id=error_id, **facts
+        )
         answer = about_tool("TOOL_FAILED", asked.name, language=compiled.policy.language, error_id=error_id)
         return as_result(answer, has_output_schema=compiled.tool.has_output_schema)
 

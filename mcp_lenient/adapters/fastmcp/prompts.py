@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from mcp.types import GetPromptRequestParams
 
     from mcp_lenient.engine.contract import Decision
-    from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Violation
 
 PolicyFor = Callable[[str], Policy]
@@ -78,7 +77,12 @@ class _Known:
         }
         judged = {**schema, "properties": {**properties, **kept}}
         decision = ToolContract.of_schema(judged, policy, tool=name, as_texts=True).decide(sent)
-        decision = replace(decision, arguments=_as_texts(decision.arguments, sent))
+        decision = replace(
+            decision,
+            arguments=_as_texts(decision.arguments, sent),
+            certain=self.certain,
+            unrepairable=policy.unrepairable,
+        )
         helps = decision.status == "refused" or self.accepts(decision.arguments)
         return decision if helps and decision.status != "accepted" else None
 
@@ -103,29 +107,17 @@ async def repaired_prompt(
     decision = await anyio.to_thread.run_sync(known.decide, message.name, policy, sent)
     if decision is None:
         return context
-    event = _event(decision, policy, certain=known.certain)
-    final = dict(decision.arguments) if event == "call_repaired" else None
     # What the prompt converts is open in the contract's schema.
     plan = Plan(known.schema(), policy)
     call = HostCall(message.name, sent, started, partial(caller_fields, own))
-    repairs, violations = decision.repairs, decision.violations
-    telemetry.record(event, call, plan, repairs=repairs, violations=violations, received=final)
-    if final is not None:
-        return context.copy(message=message.model_copy(update={"arguments": final}))
+    telemetry.record_decision(call, plan, decision)
+    if decision.fate == "repaired":
+        return context.copy(message=message.model_copy(update={"arguments": dict(decision.arguments)}))
     caller = current.get()
     is_nested = caller is not None and caller.request is own.request_context
-    if event != "call_rejected" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
+    if decision.fate != "refused" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
         return context
     raise _refusal(message.name, plan, decision)
-
-
-def _event(decision: Decision, policy: Policy, *, certain: bool) -> EventName:
-    """Return what happens to a request whose arguments are not accepted."""
-    if policy.mode == "observe":
-        return "call_observed"
-    if decision.status == "repaired":
-        return "call_repaired"
-    return "call_forwarded" if not certain and policy.unrepairable == "forward" else "call_rejected"
 
 
 async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:

@@ -17,6 +17,7 @@ from fastmcp import FastMCP
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.gate import RENAMED_TOOL, HostCall
+from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.log import CallTelemetry
@@ -117,11 +118,11 @@ class RawRequests:
                 policy = self._policy_for(name)
                 if policy.mode == "observe":
                     read = arguments_in_text(sent, policy)
-                    repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
+                    decision = Decision("refused", {}, (), (not_an_object(sent),), policy.mode)
+                    if read is not None:
+                        decision = Decision("accepted", {}, (read[1],), (), policy.mode)
                     call = HostCall(name, sent, started, partial(caller_fields, context.fastmcp_context))
-                    self._telemetry.record(
-                        "call_observed", call, None, repairs=repairs, violations=violations
-                    )
+                    self._telemetry.record_decision(call, None, decision)
             raise
 
 

@@ -20,8 +20,7 @@ from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.devtools.explain.unasked import unasked
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
-from mcp_lenient.engine.contract import Decision
-from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.contract import Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.sentences import description, expected
@@ -36,14 +35,9 @@ from mcp_lenient.values.names import near, tool_target
 
 __all__ = ["RUNS", "Explanation", "Step", "explain", "explain_event"]
 
-Fate = Literal["accepted", "repaired", "refused", "forwarded", "observed", "off", "logged"]
-"""What would become of a call.
-
-``accepted``: it runs as it was sent. ``repaired``: it runs, changed. ``refused``: it is answered by the
-envelope. ``forwarded``: it goes on as it was sent, against the published schema. ``observed`` and ``off``:
-it goes on as it was sent, whatever is wrong. ``logged``: it is past, and known only from the log.
-"""
-RUNS: Final[frozenset[Fate]] = frozenset({"accepted", "repaired", "forwarded", "observed", "off"})
+Explained = Fate | Literal["logged"]
+"""What would become of a call, as in a :class:`mcp_lenient.Decision`. ``logged``: it is past, and known only from the log."""
+RUNS: Final[frozenset[Explained]] = frozenset({"accepted", "repaired", "forwarded", "observed", "off"})
 """The fates of calls that reach the tool."""
 _LONGEST: Final = 240
 _LONGEST_LINE: Final = 10_000
@@ -72,7 +66,7 @@ class Explanation:
     """
 
     tool: str
-    fate: Fate
+    fate: Explained
     steps: tuple[Step, ...]
     arguments: Any = field(default=None, repr=False)
     repairs: tuple[Repair, ...] = ()
@@ -149,12 +143,17 @@ async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) ->
     own = (each for each in server.middleware if isinstance(each, LenientMiddleware))
     middleware, called = next(own, None) or LenientMiddleware(), _tool_name(tool)
     meant, rule = await middleware.meant(server, tool), RENAMED_TOOL.rule
-    if meant is not None and meant.mode == "repair":
+    if meant is not None:
         name = _tool_name(meant.tool.name)
-        said = f"{rule}: {called} is {name} in another spelling. The call starts again under this name."
+        words = f"{rule}: {called} is {name} in another spelling. The call starts again under this name."
+        if meant.mode == "observe":
+            step = _step(
+                "The name of the tool", words, "The policy only observes: the call goes on as it was sent."
+            )
+            return Explanation(tool, "observed", (step,), sent, repairs=(RENAMED_TOOL,))
         explained = await explain(server, meant.tool.name, sent, guards=guards)
-        fate: Fate = "repaired" if explained.fate == "accepted" else explained.fate
-        steps = (_step("The name of the tool", said), *explained.steps)
+        fate: Explained = "repaired" if explained.fate == "accepted" else explained.fate
+        steps = (_step("The name of the tool", words), *explained.steps)
         return replace(
             explained, tool=tool, fate=fate, steps=steps, repairs=(RENAMED_TOOL, *explained.repairs)
         )
@@ -165,8 +164,11 @@ async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) ->
     if known is not None and known.plan.destructive:
         name = _tool_name(known.tool.name)
         lines.append(f"{called} is {name} in another spelling, but {rule} never acts on a destructive tool.")
-    step = _step("There is no such tool.", *lines)
-    return Explanation(tool, "refused", (step,), envelope=unknown_tool(tool, near(tool, names), names))
+    decision = Decision("refused", {}, mode=middleware.policy_for(tool).mode, tool=tool)
+    answer = unknown_tool(tool, near(tool, names), names) if decision.fate == "refused" else None
+    if answer is None:
+        lines.append(f"The server's own answer stands: the policy's mode is {decision.mode!r}.")
+    return Explanation(tool, decision.fate, (_step("There is no such tool.", *lines),), envelope=answer)
 
 
 class _Explainer:
@@ -188,31 +190,27 @@ class _Explainer:
             lines = (f"{_where(place)}: {reason}" for place, reason in known.plan.tree.unread.items())
             self._step(f"Parts of the schema that are not {what}", *lines)
         if known.mode == "off":
-            return self._end(
-                "off", "The policy's mode is off: the call goes on as it was sent.", arguments=sent
-            )
-        moved: tuple[Repair, ...] = ()
-        arguments = {} if sent is None else sent
-        if not isinstance(arguments, Mapping):
-            read = arguments_in_text(arguments, known.policy, destructive=known.plan.destructive)
-            if read is None:
-                found = not_an_object(sent)
-                self._step("The arguments are not an object", found.message)
-                return self._outcome(sent, Decision("refused", {}, (), (found,), known.mode), certain=True)
-            arguments, record = read
-            moved = (record,)
-            self._step(
-                "The arguments came as a text",
-                f"{record.rule} (tier {self.tiers[record.rule]}) reads it as {_in_words(self.mask.value(arguments))}",
-            )
-        trace = Trace(arguments)
-        decision = known.contract.decide(arguments, trace)
+            words = "The policy's mode is off: the call goes on as it was sent."
+            return self._end("off", words, arguments=sent)
+        trace = Trace()
+        decision, is_object = known.decide(sent, trace).decision, sent is None or isinstance(sent, Mapping)
+        if not is_object:
+            self._step(*self._reading(decision, trace))
         if decision.status == "accepted":
-            said = "Nothing: the tool accepts the arguments as sent, so no rule is tried."
-            self._step("What is wrong", said)
-        else:
+            words = "Nothing: the tool accepts the arguments as sent, so no rule is tried."
+            self._step("What is wrong", words)
+        elif is_object or decision.repairs:
             self._on_decision(trace)
-        return self._outcome(sent, decision, moved, certain=known.certain)
+        return self._outcome(sent, decision)
+
+    def _reading(self, decision: Decision, trace: Trace) -> tuple[str, str]:
+        """Return what became of arguments that are not an object."""
+        if not decision.repairs:  # each that was read is a repair
+            return "The arguments are not an object", decision.violations[0].message
+        rule = decision.repairs[0].rule
+        arguments = trace.answers[0].arguments if trace.answers else decision.arguments
+        words = f"{rule} (tier {self.tiers[rule]}) reads it as {_in_words(self.mask.value(arguments))}"
+        return "The arguments came as a text", words
 
     def _judged_by(self) -> Iterator[str]:
         known = self.known
@@ -305,38 +303,33 @@ class _Explainer:
                 yield "There is no reading. Still wrong:"
             yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
 
-    def _outcome(
-        self, sent: Any, decision: Decision, moved: tuple[Repair, ...] = (), *, certain: bool
-    ) -> Explanation:
-        """Say what becomes of the call, as the gate has it."""
-        known, found = self.known, decision.violations
-        arguments, repairs = decision.arguments, (*moved, *decision.repairs)
-        if decision.status != "refused":
-            final = known.settled(arguments)
-            if final.repairs:
-                lines = (f"{each.rule} changes {self._where(each.pointer)}" for each in final.repairs)
-                self._step("What the author declared", *lines)
-            arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        if known.mode == "observe" and (repairs or found):
-            said = "The policy only observes: the call goes on as it was sent."
-            return self._end("observed", said, arguments=sent, repairs=repairs)
-        if decision.status != "refused":
-            said = f"{_tool_name(self.tool)} runs with {_in_words(self.mask.value(arguments))}"
-            fate: Fate = "repaired" if repairs else "accepted"
-            return self._end(fate, said, arguments=dict(arguments), repairs=repairs)
-        if not certain and known.policy.unrepairable == "forward":
-            said = "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward')."
-            return self._end("forwarded", said, *(each.message for each in found), arguments=sent)
-        answer = envelope(self.tool, known.plan.top, found, repairs, language=known.policy.language)
-        said = "The tool is not run; the caller gets the envelope."
-        return self._end("refused", said, repairs=repairs, envelope=answer)
+    def _outcome(self, sent: Any, decision: Decision) -> Explanation:
+        """Say what becomes of the call."""
+        fate, repairs, violations = decision.fate, decision.repairs, decision.violations
+        declared = [repair for repair in repairs if repair.rule not in self.tiers]
+        if declared:
+            lines = (f"{repair.rule} changes {self._where(repair.pointer)}" for repair in declared)
+            self._step("What the author declared", *lines)
+        if fate == "observed":
+            words = "The policy only observes: the call goes on as it was sent."
+            return self._end(fate, words, arguments=sent, repairs=repairs)
+        if fate == "forwarded":
+            words = "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward')."
+            return self._end(fate, words, *(each.message for each in violations), arguments=sent)
+        if fate == "refused":
+            known = self.known
+            answer = envelope(self.tool, known.plan.top, violations, repairs, language=known.policy.language)
+            words = "The tool is not run; the caller gets the envelope."
+            return self._end(fate, words, repairs=repairs, envelope=answer)
+        words = f"{_tool_name(self.tool)} runs with {_in_words(self.mask.value(decision.arguments))}"
+        return self._end(fate, words, arguments=dict(decision.arguments), repairs=repairs)
 
     def _step(self, title: str, *lines: str) -> None:
         rest = len(lines) - _MOST_LINES
         kept = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
         self.steps.append(_step(title, *kept))
 
-    def _end(self, fate: Fate, *lines: str, arguments: Any = None, **known: Any) -> Explanation:
+    def _end(self, fate: Explained, *lines: str, arguments: Any = None, **known: Any) -> Explanation:
         self._step("The outcome", *lines)
         masked = self.mask.value(arguments)
         return Explanation(self.tool, fate, tuple(self.steps), arguments, masked=masked, **known)

@@ -44,7 +44,6 @@ class Trace:
     pointer, the rules that were tried on a value and did not apply.
     """
 
-    sent: Mapping[str, Any]
     proposals: dict[str, Proposal] = field(default_factory=dict)
     answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)

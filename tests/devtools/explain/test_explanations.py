@@ -332,7 +332,7 @@ def test_each_rule_that_reads_such_a_value_was_asked_or_is_listed(destructive, r
     refused = 0
     for node, value in product(NODES, VALUES):
         contract = ToolContract.of_schema(closed(*required, value=node), Policy(), destructive=destructive)
-        trace = Trace({"value": value})
+        trace = Trace()
         status = contract.decide({"value": value}, trace).status
         places = unasked(contract.plan, trace)
         if [fault.path for fault in trace.answers[0].faults] == [("value",)] and status != "accepted":

@@ -403,7 +403,7 @@ class ProxyMiddleware(LenientMiddleware):
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
         asked = self._asked(context, AS_SENT, perf_counter_ns())
-        self._gate.record(event, asked, self._cached(context), code=code)
+        self._gate.record_event(event, asked, self._cached(context), code=code)
 
 
 def _missing(failures: Failures) -> MCPError:
