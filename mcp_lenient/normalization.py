@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.types import Normalized
-from mcp_lenient.values.language import language
 
 _MARSHAL_VERSION: Final = 2
 """The last version that gives equal bytes for equal values; later ones also encode shared references."""
@@ -48,7 +45,7 @@ class Normalizer:
         _check(schema, policy)
         written = _written(schema)
         own, policy = schema if written is None else _loaded(written), policy or Policy()
-        self._contract = ToolContract.of_schema(
+        self._contract = Contract.of_schema(
             own, policy, destructive=policy.is_destructive(marked=False, read_only=False)
         )
 
@@ -64,34 +61,14 @@ class Normalizer:
             sent arguments and no repairs.
         """
         sent: Any = arguments
-        mode = self._contract.plan.policy.mode
-        if mode == "off":
+        contract, is_object = self._contract, isinstance(arguments, (dict, Mapping))
+        if contract.mode == "off" or (is_object and contract.accepts(sent)):
             return Normalized(sent, (), ())
-        normalized = self._from_object(sent) if isinstance(sent, (dict, Mapping)) else self._from_text(sent)
-        return normalized if mode == "repair" else replace(normalized, arguments=sent)
-
-    def _from_object(self, sent: Any) -> Normalized:
-        if self._contract.accepts(sent):
-            return Normalized(sent, (), ())
-        decision = self._contract.decide(sent, is_rejected=True)
+        decision = contract.decide(sent, is_rejected=is_object)
         if decision.status == "refused":
             return Normalized(sent, (), decision.violations)
-        return Normalized(decision.arguments, decision.repairs, ())
-
-    def _from_text(self, sent: Any) -> Normalized:
-        """Repair arguments sent as JSON text."""
-        plan = self._contract.plan
-        read = arguments_in_text(sent, plan.policy, destructive=plan.destructive)
-        if read is None:
-            violation = not_an_object(sent)
-            message = language(plan.policy.language).of(violation.message)
-            violation = replace(violation, message=message)
-            return Normalized(sent, (), (violation,))
-        arguments, record = read
-        decision = self._contract.decide(arguments)
-        if decision.status == "refused":
-            return Normalized(sent, (), decision.violations)
-        return Normalized(decision.arguments, (record, *decision.repairs), ())
+        arguments = decision.arguments if contract.mode == "repair" else sent
+        return Normalized(arguments, decision.repairs, ())
 
 
 def normalize(

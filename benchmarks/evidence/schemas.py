@@ -20,7 +20,7 @@ from benchmarks.evidence import attacks
 from benchmarks.printing import wide_console
 from mcp_lenient import Policy, read_back
 from mcp_lenient.adapters.published import PublishedContract
-from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.portable import FORMS, CannotSayError, Published, publish
 from mcp_lenient.portable.codecs import same_values
@@ -292,6 +292,6 @@ def _attacks_table() -> Table:
 
 
 def _is_run(schema: Json, arguments: Any) -> bool:
-    contract = ToolContract.of_schema(schema, Policy())
+    contract = Contract.of_schema(schema, Policy())
     published = PublishedContract.around(contract, publish(schema, "portable"))
     return published.decide(arguments).status != "refused"

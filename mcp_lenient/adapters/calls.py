@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.types import Repair
@@ -63,7 +64,7 @@ class LenientCalls:
     @takes_settings
     def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
         self._gate = Gate(policy, **settings)
-        self._compiled: dict[str, CompiledTool] = {}
+        self._compiled: dict[str, Contract] = {}
 
     def check(self, tool: ToolObject | Mapping[str, Any], arguments: Any) -> OutgoingCall:
         """Return the arguments to send, or the refusal.
@@ -82,7 +83,7 @@ class LenientCalls:
             msg = f"A tool must have a 'name' and an 'inputSchema' that is an object; this one has the keys {keys}."
             raise SchemaError(msg)
         call = HostCall(listed["name"], arguments)
-        verdict = self._gate.verdict_at_once(call, HostTool.listed(listed), self._compiled)
-        if verdict.refusal is not None:
-            return OutgoingCall(arguments, refusal=verdict.refusal["content"][0]["text"])
-        return OutgoingCall(arguments if verdict.arguments is None else verdict.arguments, verdict.repairs)
+        decision = self._gate.decide_at_once(call, HostTool.listed(listed), self._compiled)
+        if decision.refusal is not None:
+            return OutgoingCall(arguments, refusal=decision.refusal["content"][0]["text"])
+        return OutgoingCall(decision.run_with(arguments), decision.applied_repairs)

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mcp_lenient.adapters.gate import CompiledTool, ToolSource, ToolsUnknownError
+from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.tool import HostTool
 
 _MOST_PAGES: Final = 1_000
@@ -24,7 +25,7 @@ class ServerTools:
         listed: The tools as last listed; None before the first listing.
     """
 
-    compiled: dict[Any, CompiledTool] = field(default_factory=dict)
+    compiled: dict[Any, Contract] = field(default_factory=dict)
     listed: dict[str, HostTool] | None = None
 
 

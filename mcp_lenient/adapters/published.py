@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.engine.contract import Decision, ToolContract
+from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.portable.publishing import Published, is_any_value, read_back, spelled_back
@@ -85,60 +85,84 @@ def _with_any_values(schema: Any) -> Any:
     return with_subschemas(schema, _with_any_values)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedContract(ToolContract):
-    """The contract of a tool in its published form. Its decisions hold arguments in the author's form.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublishedContract(Contract):
+    """The contract of a tool whose published form says values in another way than its author.
 
-    Repairs, violations and fixes speak of the published form.
+    Its decisions hold arguments in the author's form; repairs, violations and fixes speak of the published one.
 
     Attributes:
         inner: The contract in the author's form.
         published: The published schema, and how values are said in it.
     """
 
-    inner: ToolContract
+    inner: Contract
     published: Published
 
     @classmethod
-    def around(cls, inner: ToolContract, published: Published) -> ToolContract:
+    def around(cls, inner: Contract, published: Published) -> Contract:
         """Return the contract of a tool whose schema is published so; ``inner`` where values are said alike."""
+        listed, form = published.schema, published.form.name
         if published.codec is None:
-            return inner
-        policy, plan = inner.plan.policy, inner.plan
+            return replace(inner, listed=listed, form=form)
+        policy, plan = inner.policy, inner.plan
         # The form may not say that other names are forbidden; names are repaired where they are.
         closed = {"additionalProperties": False} if plan.top.closed else {}
-        outer = ToolContract.of_schema(
-            {**_with_any_values(published.schema), **closed},
+        outer = Contract.of_schema(
+            {**_with_any_values(listed), **closed},
             policy.changed(secret=policy.secret | published.secret),
             destructive=plan.destructive,
             read_only=plan.read_only,
             tool=plan.tool,
             validator=PublishedValidator(inner.validator, published, plan),
         )
-        return cls(outer.plan, outer.validator, inner=inner, published=published)
+        return cls(
+            outer.plan,
+            outer.validator,
+            tool=inner.tool,
+            policies=inner.policies,
+            certain=inner.certain,
+            normalizing=inner.normalizing,
+            listed=listed,
+            form=form,
+            inner=inner,
+            published=published,
+        )
 
-    def decide(
+    @property
+    def accepts_at_once(self) -> None:
+        """None: arguments are read back first."""
+        return None
+
+    def read_back(self, arguments: Any) -> dict[str, Any] | None:
+        """Return arguments of the published form in the author's; None if they are no object."""
+        if not isinstance(arguments, Mapping):
+            return None
+        return dict(read_back(self.published, arguments).arguments)
+
+    def decide_object(
         self,
         arguments: Mapping[str, Any],
         observer: Observer | None = None,
         *,
         is_rejected: bool = False,  # noqa: ARG002 - another form may be accepted
     ) -> Decision:
-        """Accept, repair or refuse arguments of the published form, or of the author's."""
+        """Decide about arguments of the published form, or of the author's."""
         read = spelled_back(self.published, arguments)
-        plainly = plain(read.arguments)
-        if not read.unreadable and self.inner.accepts(plainly):
-            return Decision("accepted", plainly, (), (), self.plan.policy.mode, self.plan.tool)
-        found = ToolContract.decide(self, arguments, observer)
-        if any(self._gives_only_value(each.pointer) for each in found.repairs):
-            return self.inner.decide(read.arguments)
-        if found.status != "refused":
-            return replace(found, arguments=read_back(self.published, found.arguments).arguments)
+        author_arguments = plain(read.arguments)
+        if not read.unreadable and self.inner.accepts(author_arguments):
+            return self.accepted(author_arguments)
+        decision = super().decide_object(arguments, observer)
+        if any(self._gives_only_value(repair.pointer) for repair in decision.repairs):
+            return replace(self.inner.decide_object(read.arguments), contract=self)
+        if decision.status != "refused":
+            return replace(decision, arguments=read_back(self.published, decision.arguments).arguments)
         if all(each.may_be_repaired for each in read.unreadable):
-            other = self.inner.decide(read.arguments)
-            if other.status != "refused":
-                return replace(other, repairs=tuple(map(self._said, other.repairs)))
-        return found
+            inner_decision = self.inner.decide_object(read.arguments)
+            if inner_decision.status != "refused":
+                repairs = tuple(map(self._said, inner_decision.repairs))
+                return replace(inner_decision, repairs=repairs, contract=self)
+        return decision
 
     def _gives_only_value(self, sent: str) -> bool:
         """Return whether a repair is in a parameter whose only allowed value the published schema does not say."""

@@ -15,8 +15,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.declare.definitions import Definitions, load_definitions
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import LenientError
 from mcp_lenient.telemetry.recording import masked
@@ -131,15 +132,16 @@ def _part(config: Path | None, rows: Sequence[RecordedRow]) -> list[CallOutcome]
 def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -> Iterator[CallOutcome]:
     """Yield the outcome of each call, by its schema and the policy of the definitions."""
     gate = Gate(definitions=definitions, unrepairable="refuse")
-    kept: dict[Any, CompiledTool] = {}
+    kept: dict[Any, Contract] = {}
     with silenced():
         for row in rows:
             yield _outcome(gate, kept, row)
 
 
-def _outcome(gate: Gate, kept: dict[Any, CompiledTool], row: RecordedRow) -> CallOutcome:
-    verdict = gate.verdict_at_once(HostCall(row.tool.name, row.sent, 0, dict), row.tool, kept)
-    top, secret = (None, ()) if verdict.tool is None else (verdict.tool.plan.top, verdict.tool.policy.secret)
+def _outcome(gate: Gate, kept: dict[Any, Contract], row: RecordedRow) -> CallOutcome:
+    decision = gate.decide_at_once(HostCall(row.tool.name, row.sent, 0, dict), row.tool, kept)
+    contract = decision.contract
+    top, secret = (None, ()) if contract is None else (contract.top, contract.policy.secret)
     sent = masked(row.sent, top, secret)
     call = CallOutcome(
         call=digest([row.tool.key, sent]),
@@ -147,10 +149,10 @@ def _outcome(gate: Gate, kept: dict[Any, CompiledTool], row: RecordedRow) -> Cal
         tool=row.tool.name,
         sent=sent,
         ran=True,
-        value=sent if verdict.arguments is None else masked(verdict.arguments, top, secret),
-        why=tuple(dict.fromkeys(repair.rule for repair in verdict.repairs)),
+        value=masked(decision.arguments, top, secret) if decision.replaces else sent,
+        why=tuple(dict.fromkeys(repair.rule for repair in decision.applied_repairs)),
     )
-    return call if verdict.refusal is None else refused(call, next(iter(verdict.refusal["_meta"].values())))
+    return call if decision.refusal is None else refused(call, next(iter(decision.refusal["_meta"].values())))
 
 
 def refused(call: CallOutcome, envelope: Mapping[str, Any]) -> CallOutcome:

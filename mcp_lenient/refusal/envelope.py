@@ -387,3 +387,14 @@ def _noted(repair: Repair, words: Language) -> str:
     return words(
         "{name} was sent as {sent} and read as {read}. Send {read}.", name=name, sent=sent, read=read
     )
+
+
+def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dict[str, Any]:
+    """Return an envelope as a ``tools/call`` result.
+
+    Some clients validate ``structuredContent`` against the output schema even on errors and throw the envelope
+    away, so it is only set when the tool has no output schema.
+    """
+    text = {"type": "text", "text": written(answer)}
+    result = {"content": [text], "isError": True, "_meta": {META_KEY: answer}}
+    return result if has_output_schema else {**result, "structuredContent": answer}

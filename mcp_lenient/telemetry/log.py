@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Mode
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.telemetry.sinks import Destination, Silence
-    from mcp_lenient.types import Repair, Status, Violation
+    from mcp_lenient.types import Repair, Violation
 
 LibraryEventName = Literal[
     "tool_not_compiled",
@@ -329,9 +329,8 @@ class CallTelemetry:
         """
         received = decision.arguments if decision.fate == "repaired" else None
         if self._hook is not None:
-            status: Status = "refused" if decision.status == "refused" else "repaired"
             arguments = call.sent if received is None else received
-            self._hook(replace(decision, status=status, arguments=arguments, tool=call.name), _secret(plan))
+            self._hook(decision.plain(arguments, call.name), _secret(plan))
         facts |= {"repairs": decision.repairs, "violations": decision.violations, "code": code}
         self.record(_EVENTS[decision.fate], call, plan, received=received, **facts)
 

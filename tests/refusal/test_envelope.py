@@ -12,9 +12,8 @@ from fastmcp_versions import NOT_THERE, not_on_3
 from mcp.types import CallToolResult, TextContent
 from tables import STRING, array, closed, nullable, rows
 
-from mcp_lenient import Limits, Policy, Repair
+from mcp_lenient import Decision, Limits, Policy, Repair
 from mcp_lenient.adapters.fastmcp.results import as_result, repaired_result
-from mcp_lenient.adapters.gate import Verdict
 from mcp_lenient.refusal.envelope import error_envelope
 
 SCHEMA = closed("content", content=STRING, tags=nullable(array(STRING)))
@@ -193,7 +192,7 @@ def test_on_the_wire(has_output_schema):
 def test_repairs_on_success():
     """Repairs are reported in a copy of the result, which keeps its content and meta."""
     shared = ToolResult(content="ok", structured_content={"result": 1}, meta={"own": 1})
-    reported = repaired_result(shared, Verdict(repairs=(REPAIR,) * 60))
+    reported = repaired_result(shared, Decision("repaired", {}, (REPAIR,) * 60))
     assert shared.meta == {"own": 1}
     assert reported is not shared
     assert reported.content == shared.content
@@ -225,4 +224,4 @@ def _input_required():
 def test_other_results_stay(make):
     """Results of other classes are returned as the same object."""
     result = make()
-    assert repaired_result(result, Verdict(repairs=(REPAIR,))) is result
+    assert repaired_result(result, Decision("repaired", {}, (REPAIR,))) is result

@@ -28,7 +28,7 @@ from mcp_lenient import (
     normalize,
 )
 from mcp_lenient.adapters.fastmcp.results import repaired_result
-from mcp_lenient.adapters.gate import Verdict
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.normalizers import tags
 
@@ -180,8 +180,10 @@ async def test_a_note_of_repairs_is_translated():
 def test_each_note_is_translated(repair):
     """The note about each kind of repair is translated."""
     for repairs in ([repair], [repair] * 5):
-        verdict = Verdict(repairs=tuple(repairs), note_language="zh")
-        result = repaired_result(ToolResult(content="ran"), verdict)
+        decision = (
+            Contract.of_schema({}, Policy(tell_model=True, language="zh")).decide({}).after(tuple(repairs))
+        )
+        result = repaired_result(ToolResult(content="ran"), decision)
         assert english_in(result.content[1].text) == set()
 
 

@@ -11,23 +11,21 @@ from strategies import Json
 
 from mcp_lenient import Decision, Policy
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.contract import Contract
 
 
-def contract(
-    of: Json | Callable[..., Any] | Tool, *, strict: bool | None = None, **more: Any
-) -> ToolContract:
+def contract(of: Json | Callable[..., Any] | Tool, *, strict: bool | None = None, **more: Any) -> Contract:
     """Return the contract of a schema, or of a tool or function with its own validator.
 
     ``destructive`` and ``tool`` describe the tool; other keywords are fields of the policy.
     """
     about = {name: more.pop(name) for name in ("destructive", "tool", "as_texts") if name in more}
     if isinstance(of, dict):
-        return ToolContract.of_schema(of, Policy(**more), **about)
+        return Contract.of_schema(of, Policy(**more), **about)
     tool = of if isinstance(of, Tool) else Tool.from_function(of)
     assert isinstance(tool, FunctionTool)
     validator = FunctionValidator(tool, strict=bool(strict))
-    return ToolContract.of_schema(tool.parameters, Policy(**more), validator=validator, **about)
+    return Contract.of_schema(tool.parameters, Policy(**more), validator=validator, **about)
 
 
 def decide(of: Json | Callable[..., Any] | Tool, sent: Any, **more: Any) -> Decision:

@@ -14,9 +14,8 @@ from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextConten
 
 from mcp_lenient.adapters.client.compat import MCPError, server_name
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
-from mcp_lenient.adapters.gate import refusal_result
 from mcp_lenient.adapters.sdk_caller import field
-from mcp_lenient.refusal.envelope import unknown_tool
+from mcp_lenient.refusal.envelope import refusal_result, unknown_tool
 from mcp_lenient.text_calls.responses import (
     Message,
     Requested,

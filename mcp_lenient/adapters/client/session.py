@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,16 @@ from typing_extensions import Self
 
 from mcp_lenient.adapters.client import compat
 from mcp_lenient.adapters.client.compat import MCPError
-from mcp_lenient.adapters.gate import Gate, HostCall, ToolsUnknownError
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.adapters.source import ToolsUnknownError
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.raw_arguments import not_an_object
 from mcp_lenient.refusal.upstream import refusal_in_text
-from mcp_lenient.text_calls.source import container
-from mcp_lenient.values.json_values import JSON
+from mcp_lenient.values.json_values import JSON, container
 
 if TYPE_CHECKING:
     from fastmcp import Client
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from mcp.types import Tool
     from typing_extensions import Unpack
 
-    from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy
 
@@ -140,24 +140,24 @@ class LenientSession:
 
         With ``answers`` also what the session itself would raise an error for is refused.
         """
-        verdict = await self._gate.verdict(HostCall(name, arguments), self._source())
-        if verdict.refusal is not None:
-            return verdict.refusal
-        name = verdict.name or name
-        sent = arguments if verdict.arguments is None else verdict.arguments
-        if verdict.tool is not None and isinstance(sent, str):
-            sent = _object_in(sent, verdict.tool)
-        if answers and verdict.tool is not None and not (sent is None or isinstance(sent, Mapping)):
-            return verdict.tool.refusal(name, (not_an_object(sent),))
+        decision = await self._gate.decide(HostCall(name, arguments), self._source())
+        if decision.refusal is not None:
+            return decision.refusal
+        name, may_refuse = decision.name or name, decision.fate == "forwarded"
+        sent, contract = decision.run_with(arguments), decision.contract
+        if contract is not None and isinstance(sent, str):
+            sent = _object_in(sent, contract)
+        if answers and contract is not None and not (sent is None or isinstance(sent, Mapping)):
+            return contract.refusal(replace(decision, violations=(not_an_object(sent),)))
         try:
             answer = await call(name, sent, *rest, **options)
         except compat.errors_of(self._session) as error:
-            if verdict.if_refused is None or not _refuses(error, name):
+            if not (may_refuse and _refuses(error, name)):
                 raise
-            return verdict.if_refused()
-        if verdict.if_refused is not None and _refuses(answer, name):
-            return verdict.if_refused()
-        return with_repairs(answer, verdict)
+            return decision.refused()
+        if may_refuse and _refuses(answer, name):
+            return decision.refused()
+        return with_repairs(answer, decision)
 
     def is_destructive(self, name: str) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""
@@ -192,13 +192,13 @@ def lenient_session(
     return LenientSession(session, policy, **settings)
 
 
-def _object_in(text: str, tool: CompiledTool) -> Any:
+def _object_in(text: str, contract: Contract) -> Any:
     """Return the object in arguments as text that are sent on, since no session sends text; the text if there is none.
 
     Where the policy repairs, it has read the text already; otherwise only JSON is read.
     """
-    dialects = () if tool.mode == "repair" else (JSON,)
-    value = container(text, tool.policy.limits, *dialects)
+    dialects = () if contract.mode == "repair" else (JSON,)
+    value = container(text, contract.policy.limits, *dialects)
     return value if isinstance(value, dict) else text
 
 

@@ -26,11 +26,12 @@ from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import reached
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, Verdict
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import Marks, ParameterMark, declared_of, mark, marks_of
 from mcp_lenient.declare.normalizers.annotation import Aliases
+from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.engine.declared import normalized
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.portable.forms import Form, form_named
@@ -105,10 +106,10 @@ class _Calls:
     owner: DecoratedFunction
     tool: FunctionTool
     body: Callable[..., Any]
-    _compiled: dict[Any, CompiledTool] = field(default_factory=dict)
+    _compiled: dict[Any, Contract] = field(default_factory=dict)
 
     def validated(self, sent: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
-        """Return the validated arguments of a call, with the verdict before them if they are not as sent.
+        """Return the validated arguments of a call, with the decision before them if they are not as sent.
 
         Raises:
             ValidationError: Pydantic's, where the policy in force changes nothing.
@@ -122,17 +123,17 @@ class _Calls:
                 if gate.repeats.knows(self.tool.name):
                     gate.forget_refused(self._call(sent, started))
                 return validated
-        verdict = gate.verdict_at_once(self._call(sent, started), self._host_tool(), self._compiled)
-        if verdict.refusal is not None:
-            return (verdict,), {}
-        args, kwargs = handler(sent if verdict.arguments is None else verdict.arguments)
-        return ((verdict, *args) if verdict.repairs else args), kwargs
+        decision = gate.decide_at_once(self._call(sent, started), self._host_tool(), self._compiled)
+        if decision.refusal is not None:
+            return (decision,), {}
+        args, kwargs = handler(decision.run_with(sent))
+        return ((decision, *args) if decision.applied_repairs else args), kwargs
 
     def _may_be_right(self, sent: Any) -> bool:
         """Return whether arguments go on as sent if FastMCP accepts them."""
         if self.owner.policy.closed or self.owner.policy.leaked_markup == "refuse":
-            compiled = self.owner.gate.compiled(self._host_tool(), self._compiled)
-            return compiled.contract.accepts(sent) and not compiled.settled(sent).repairs
+            contract = self.owner.gate.compiled(self._host_tool(), self._compiled)
+            return contract.accepts(sent) and not contract.settled(sent)[1]
         normalizers = declared_of(self.tool.fn).normalizers
         own = normalized(sent, normalizers) if normalizers else None
         return own is None or not (own.repairs or own.faults)
@@ -152,15 +153,15 @@ class _Calls:
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run what FastMCP runs, or answer instead; tell of repairs in the result."""
-        verdict = args[0] if args else None
-        if type(verdict) is not Verdict:
+        decision = args[0] if args else None
+        if type(decision) is not Decision:
             return self.body(*args, **kwargs)
-        if verdict.refusal is not None:
-            return self._answer(verdict.refusal)
+        if decision.refusal is not None:
+            return self._answer(decision.refusal)
         result = self.body(*args[1:], **kwargs)
         if inspect.isawaitable(result) or inspect.isasyncgen(result) or inspect.isgenerator(result):
-            return self._told_later(result, verdict)
-        return self._told(result, verdict)
+            return self._told_later(result, decision)
+        return self._told(result, decision)
 
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; raise it to Python code, where a result would look like success."""
@@ -170,17 +171,17 @@ class _Calls:
         # FastMCP sends its text as an error result even if it masks errors.
         raise InvalidArguments(refusal["content"][0]["text"], log_level=logging.WARNING)
 
-    async def _told_later(self, result: Any, verdict: Verdict) -> Any:
+    async def _told_later(self, result: Any, decision: Decision) -> Any:
         """Await a result or run a generator, where FastMCP takes what that raises for an error of the body."""
         if inspect.isawaitable(result):
-            return self._told(await result, verdict)
+            return self._told(await result, decision)
         whole = list(result) if inspect.isgenerator(result) else [each async for each in result]
-        return self._told(whole, verdict)
+        return self._told(whole, decision)
 
-    def _told(self, result: Any, verdict: Verdict) -> Any:
+    def _told(self, result: Any, decision: Decision) -> Any:
         if host.asks_for_input(result):
             return result
-        return repaired_result(self._called().convert_result(result), verdict)
+        return repaired_result(self._called().convert_result(result), decision)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

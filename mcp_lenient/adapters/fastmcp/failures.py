@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 
+from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.results import EnvelopeError, as_result, refused
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.reentry import Call
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
-    from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, Verdict
+    from mcp_lenient.adapters.gate import Gate, HostCall
+    from mcp_lenient.engine.contract import Contract, Decision
 
 FAILURES: Final = (ToolError, ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of a call: the first for its tool's body, the others where its tool was replaced or removed."""
@@ -35,64 +37,64 @@ class Failures:
         self._gate = gate
 
     async def answer(
-        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, verdict: Verdict
+        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, decision: Decision
     ) -> ToolResult | None:
         """Answer a call that FastMCP refused; raise again what the tool's body raised, or what a nested call raises.
 
         Returns:
             The answer; None where the tool was replaced, so that the call must be decided again.
         """
-        judged, parent, is_invalid = verdict.tool, call.parent, isinstance(error, ValidationError)
-        if verdict.refusal is not None and parent is not None and is_invalid:
+        contract, parent, is_invalid = decision.contract, call.parent, isinstance(error, ValidationError)
+        if decision.refusal is not None and parent is not None and is_invalid:
             parent.leaked = error
-        if verdict.refusal is not None:
+        if decision.refusal is not None:
             raise error
         if error is call.leaked or isinstance(error, ToolError):
-            return self._of_body(error, call, judged, asked)
-        if is_invalid and verdict.if_refused is not None and parent is None:
-            return refused(verdict.if_refused())
-        if judged is not None:
-            if judged.mode == "off" or not compat.refused_before_running(error, asked.name):
-                return self._of_body(error, call, judged, asked)
-            sent = call.context.message.arguments or {} if verdict.arguments is None else verdict.arguments
-            if is_invalid and await self._is_replaced(source, asked.name, judged, sent):
+            return self._of_body(error, call, contract, asked)
+        if is_invalid and decision.fate == "forwarded" and parent is None:
+            return refused(decision.refused())
+        if contract is not None:
+            if contract.mode == "off" or not compat.refused_before_running(error, asked.name):
+                return self._of_body(error, call, contract, asked)
+            sent = decision.run_with(call.context.message.arguments or {})
+            if is_invalid and await self._is_replaced(source, asked.name, contract, sent):
                 return None
             if is_invalid or await source.tool(asked.name, fresh=True) is not None:
-                return self._of_body(error, call, judged, asked)
-            verdict = await self._gate.decide(asked, source)
-        refusal = None if verdict.if_unknown is None or parent is not None else verdict.if_unknown()
+                return self._of_body(error, call, contract, asked)
+            decision = await self._gate.decide_once(asked, source)
+        refusal = None if decision.if_unknown is None or parent is not None else decision.if_unknown()
         if refusal is None:
             raise error
         return refused(refusal)
 
     def _of_body(
-        self, error: Exception, call: Call, compiled: CompiledTool | None, asked: HostCall
+        self, error: Exception, call: Call, contract: Contract | None, asked: HostCall
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
-        is_own = compiled is not None and compiled.tool.function is not None
-        if compiled is None or not is_own or compiled.mode == "off" or call.parent is not None:
+        is_own = contract is not None and contract.tool.function is not None
+        if contract is None or not is_own or contract.mode == "off" or call.parent is not None:
             raise error
-        if compiled.mode == "observe" and isinstance(error, ValidationError):
+        if contract.mode == "observe" and isinstance(error, ValidationError):
             raise error  # FastMCP refused what was only observed
         unexpected = compat.body_exception(error) if isinstance(error, ToolError) else error
         facts: dict[str, Any] = {"exception": type(unexpected or error).__name__}
         if isinstance(error, EnvelopeError):
             facts = {"code": error.code}
-        answers = compiled.mode == "repair" and compiled.policy.body_errors == "envelope"
+        answers = contract.mode == "repair" and contract.policy.body_errors == "envelope"
         if unexpected is None or isinstance(unexpected, host.MCPError) or not answers:
-            self._gate.record_event("call_failed", asked, compiled, **facts)
+            self._gate.record_event("call_failed", asked, contract, **facts)
             raise error
         error_id = token_hex(8)
         self._gate.record_event(
-            "call_failed", asked, compiled, code="TOOL_FAILED", error_id=error_id, **facts
+            "call_failed", asked, contract, code="TOOL_FAILED", error_id=error_id, **facts
         )
-        answer = about_tool("TOOL_FAILED", asked.name, language=compiled.policy.language, error_id=error_id)
-        return as_result(answer, has_output_schema=compiled.tool.has_output_schema)
+        answer = about_tool("TOOL_FAILED", asked.name, language=contract.policy.language, error_id=error_id)
+        return as_result(answer, has_output_schema=contract.tool.has_output_schema)
 
     async def _is_replaced(
-        self, source: ServerSource, name: str, judged: CompiledTool, arguments: Mapping[str, Any]
+        self, source: ServerSource, name: str, contract: Contract, arguments: Mapping[str, Any]
     ) -> bool:
         """Return whether the call was refused by another tool that has since taken the name, so that no body ran."""
         fresh = await source.tool(name, fresh=True)
-        other = judged if fresh is None else self._gate.compiled(fresh, source.compiled)
-        return other is not judged and (await other.decide_aside(arguments)).decision.status != "accepted"
+        other = contract if fresh is None else self._gate.compiled(fresh, source.compiled)
+        return other is not contract and (await decide_aside(other, arguments)).status != "accepted"

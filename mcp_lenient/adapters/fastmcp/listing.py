@@ -13,8 +13,8 @@ from mcp_lenient.schema.compile import readable
 if TYPE_CHECKING:
     from fastmcp.tools import Tool
 
-    from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.declare.policies import Policies
+    from mcp_lenient.engine.contract import Contract
     from mcp_lenient.rules.policy import Policy
 
 
@@ -26,10 +26,10 @@ def may_publish(tool: Tool, policy: Policy) -> bool:
     return marks is not None and ("publish" in marks.declared.policy or marks.policy is not None)
 
 
-def in_form(tool: Tool, compiled: CompiledTool | None) -> Tool:
+def in_form(tool: Tool, contract: Contract | None) -> Tool:
     """Return a tool with its schema in the form that it is published in."""
-    published = None if compiled is None else compiled.published
-    return tool if published is None else tool.model_copy(update={"parameters": dict(published.schema)})
+    listed = None if contract is None else contract.listed
+    return tool if listed is None else tool.model_copy(update={"parameters": dict(listed)})
 
 
 def as_stated(tool: Tool, policies: Policies) -> Tool:

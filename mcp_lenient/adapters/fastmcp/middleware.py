@@ -14,6 +14,7 @@ from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 from mcp.types import CallToolRequestParams, RequestParams
 
+from mcp_lenient.adapters.aside import rehearse
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.failures import FAILURES, Failures
@@ -22,8 +23,9 @@ from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawReque
 from mcp_lenient.adapters.fastmcp.reentry import Call, current, entered, run
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool, version_asked
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, Verdict
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.portable.forms import Form
 from mcp_lenient.rules.policy import Policy
@@ -144,9 +146,9 @@ class LenientMiddleware(Middleware):
             tools = await server.list_tools(run_middleware=False)
         for tool in tools:
             with suppress(DefinitionError):  # the first list of tools or call raises it
-                compiled = await self.known(server, tool.name)
-                if compiled is not None and not (compiled.tool.in_thread or compiled.normalizers):
-                    await anyio.to_thread.run_sync(compiled.rehearse)
+                contract = await self.known(server, tool.name)
+                if contract is not None and not (contract.tool.in_thread or contract.normalizers):
+                    await anyio.to_thread.run_sync(rehearse, contract)
 
     async def on_list_tools(
         self,
@@ -211,7 +213,9 @@ class LenientMiddleware(Middleware):
                 current.reset(token)
         except FAILURES as error:
             asked = self._asked(context, raw, started)
-            return await self._failed(error, call, asked, self._source(server, message), Verdict(kept))
+            return await self._failed(
+                error, call, asked, self._source(server, message), kept.accepted(arguments)
+            )
 
     def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
@@ -219,26 +223,26 @@ class LenientMiddleware(Middleware):
         return HostCall(message.name, arguments, started, who, repairs)
 
     async def _decided(
-        self, call: Call, asked: HostCall, source: ServerSource, rejected_by: CompiledTool | None = None
+        self, call: Call, asked: HostCall, source: ServerSource, rejected_by: Contract | None = None
     ) -> ToolResult:
-        """Act on the verdict about a call that does not go straight."""
-        verdict = await self._gate.decide(asked, source, rejected_by=rejected_by)
-        if verdict.name is not None:
-            return await self._restarted(call, asked, source, verdict.name)
-        if verdict.refusal is not None and (verdict.tool is None or call.parent is None):
-            return refused(verdict.refusal)
-        if verdict.if_unknown is not None and shown_name(asked.name) != asked.name and call.parent is None:
+        """Act on the decision about a call that does not go straight."""
+        decision = await self._gate.decide_once(asked, source, rejected_by=rejected_by)
+        if decision.name is not None:
+            return await self._restarted(call, asked, source, decision.name)
+        if decision.refusal is not None and (decision.contract is None or call.parent is None):
+            return refused(decision.refusal)
+        if decision.if_unknown is not None and shown_name(asked.name) != asked.name and call.parent is None:
             # FastMCP would write the name, which may contain values, into an exception on its span.
-            refusal = verdict.if_unknown()
+            refusal = decision.if_unknown()
             return await call.call_next(call.context) if refusal is None else refused(refusal)
-        context, changed = call.context, verdict.changed()
+        context, changed = call.context, decision.changed()
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
         try:
-            result = await run(call, verdict.tool, context)
+            result = await run(call, decision.contract, context)
         except FAILURES as error:
-            return await self._failed(error, call, asked, source, verdict)
-        return repaired_result(result, verdict)
+            return await self._failed(error, call, asked, source, decision)
+        return repaired_result(result, decision)
 
     async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
         """Start a call again under the tool's own name, so that every middleware sees that name."""
@@ -248,23 +252,23 @@ class LenientMiddleware(Middleware):
             return await source.server.call_tool(name, arguments, version=version)
 
     async def _failed(
-        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, verdict: Verdict
+        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, decision: Decision
     ) -> ToolResult:
         """Answer a call that FastMCP did not answer; decide again if its tool was replaced."""
-        answer = await self._failures.answer(error, call, asked, source, verdict)
+        answer = await self._failures.answer(error, call, asked, source, decision)
         return await self._decided(call, asked, source) if answer is None else answer
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""
         return self._gate.policy_for(tool)
 
-    async def known(self, server: FastMCP, tool: str) -> CompiledTool | None:
+    async def known(self, server: FastMCP, tool: str) -> Contract | None:
         """Return a tool as this middleware validates it on a server; None if the server does not have it."""
         source = self._source(server, RequestParams())
         host_tool = await source.tool(tool, fresh=True)
         return None if host_tool is None else self._gate.compiled(host_tool, source.compiled)
 
-    async def meant(self, server: FastMCP, tool: str) -> CompiledTool | None:
+    async def meant(self, server: FastMCP, tool: str) -> Contract | None:
         """Return the listed tool that a name in another spelling means, as far as its policy allows."""
         source = self._source(server, RequestParams())
         return await self._gate.meant(tool, await source.names(), source)

@@ -22,7 +22,7 @@ from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import version_asked
-from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, written
 from mcp_lenient.rules.policy import Policy
@@ -76,7 +76,7 @@ class _Known:
             if _passes(partial(self.converts, {each: sent[each]}))
         }
         judged = {**schema, "properties": {**properties, **kept}}
-        decision = ToolContract.of_schema(judged, policy, tool=name, as_texts=True).decide(sent)
+        decision = Contract.of_schema(judged, policy, tool=name, as_texts=True).decide(sent)
         decision = replace(
             decision,
             arguments=_as_texts(decision.arguments, sent),
@@ -153,7 +153,7 @@ def _listed(prompt: Prompt) -> _Known:
         stated[name] = {}
     required = [argument.name for argument in arguments if argument.required]
     schema = {"type": "object", "properties": stated, "required": required, "$defs": definitions}
-    single = ToolContract.of_schema({**schema, "required": []}, Policy())
+    single = Contract.of_schema({**schema, "required": []}, Policy())
 
     def converts(sent: Mapping[str, Any]) -> None:
         for name, text in sent.items():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fastmcp.tools import ToolResult
     from mcp.types import CallToolRequestParams
 
-    from mcp_lenient.adapters.gate import CompiledTool
+    from mcp_lenient.engine.contract import Contract
     from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Mode, Policy
 
@@ -56,14 +56,14 @@ class Call:
             self.route = self.route[self.route.index((server, name)) + 1 :]
         return has_arrived
 
-    def enter(self, compiled: CompiledTool) -> Token[Call | None]:
+    def enter(self, contract: Contract) -> Token[Call | None]:
         """Make this the current call, to distinguish re-entries from calls of the tool's body.
 
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        tool = compiled.tool
-        self.mode, self.route, self.tool = compiled.mode, tool.route, tool
+        tool = contract.tool
+        self.mode, self.route, self.tool = contract.mode, tool.route, tool
         return current.set(self)
 
     def passes_on(self) -> bool:
@@ -92,11 +92,11 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
     return Call(context, call_next, request, parent)
 
 
-async def run(call: Call, compiled: CompiledTool | None, context: CallContext) -> ToolResult:
+async def run(call: Call, contract: Contract | None, context: CallContext) -> ToolResult:
     """Run the tool with the arguments in the context."""
-    if compiled is None:
+    if contract is None:
         return await call.call_next(context)
-    token = call.enter(compiled)
+    token = call.enter(contract)
     try:
         return await call.call_next(context)
     finally:

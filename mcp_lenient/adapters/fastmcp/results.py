@@ -12,10 +12,10 @@ from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.reentry import current
-from mcp_lenient.adapters.gate import Verdict, refusal_result
 from mcp_lenient.adapters.repaired import with_repairs
+from mcp_lenient.engine.contract import Decision
 from mcp_lenient.errors import check_code
-from mcp_lenient.refusal.envelope import as_text, error_envelope
+from mcp_lenient.refusal.envelope import as_text, error_envelope, refusal_result
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import json_type
 
@@ -23,7 +23,7 @@ ResultT = TypeVar("ResultT")
 
 
 def as_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
-    """Return an envelope as the result of a call, as :func:`mcp_lenient.adapters.gate.refusal_result`."""
+    """Return an envelope as the result of a call, as :func:`mcp_lenient.refusal.envelope.refusal_result`."""
     return refused(refusal_result(answer, has_output_schema=has_output_schema))
 
 
@@ -89,8 +89,8 @@ def _called_tool() -> str | None:
     return None if name is None else shown_name(name)
 
 
-def repaired_result(result: ResultT, verdict: Verdict) -> ResultT:
+def repaired_result(result: ResultT, decision: Decision) -> ResultT:
     """Return the result with its repairs; others (a task, a request for input, a protocol result) as they are."""
     if not isinstance(result, ToolResult) or not host.takes_metadata(result):
         return result
-    return with_repairs(result, verdict)
+    return with_repairs(result, decision)

@@ -10,7 +10,7 @@ from fastmcp import FastMCP
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 
 if TYPE_CHECKING:
-    from mcp_lenient.adapters.gate import CompiledTool
+    from mcp_lenient.engine.contract import Contract
     from mcp_lenient.engine.tool import HostTool
 
 
@@ -33,12 +33,12 @@ def standing_before(server: FastMCP, target: HostTool) -> Iterator[tuple[Lenient
                 yield middleware, below, name
 
 
-async def judged_by(server: FastMCP, target: HostTool) -> list[CompiledTool]:
+async def judged_by(server: FastMCP, target: HostTool) -> list[Contract]:
     """Return a tool as each middleware of this package before it validates it, outermost first.
 
     Must run where the tool was looked up, as :func:`mcp_lenient.adapters.fastmcp.tools.find_target`.
     """
-    compiled = [
+    contracts = [
         await middleware.known(below, name) for middleware, below, name in standing_before(server, target)
     ]
-    return [tool for tool in compiled if tool is not None]
+    return [contract for contract in contracts if contract is not None]

@@ -17,11 +17,12 @@ from mcp.types import CallToolRequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.gate import CompiledTool, ToolSource
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
+from mcp_lenient.adapters.source import ToolSource
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
@@ -193,7 +194,7 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
 
 
 Key = tuple[str, str | None, bytes]
-Contracts = weakref.WeakKeyDictionary[FastMCP, dict[Any, CompiledTool]]
+Contracts = weakref.WeakKeyDictionary[FastMCP, dict[Any, Contract]]
 """The contracts of each server's tools, kept between calls."""
 
 
@@ -230,7 +231,7 @@ class ServerSource(ToolSource):
         self._message = message
         self._caller = caller
 
-    def kept(self, name: str) -> CompiledTool | None:
+    def kept(self, name: str) -> Contract | None:
         """Return a tool as it was compiled last; it may have been replaced since."""
         return self.compiled.get(_key(name, self._message, self._caller))
 
@@ -269,7 +270,7 @@ class ServerSource(ToolSource):
 
 def kept_tool(
     compiled: Contracts, server: FastMCP, message: CallToolRequestParams, caller: bytes
-) -> CompiledTool | None:
+) -> Contract | None:
     """Return the tool that a message calls as it was compiled last; it may have been replaced since."""
     kept = compiled.get(server)
     return None if kept is None else kept.get(_key(message.name, message, caller))

@@ -62,13 +62,13 @@ class LenientInterceptor:
         kept = self._kept.setdefault(request.server_name, ServerTools())
         source = ListedTools(kept, partial(self._list, request))
         call = HostCall(request.name, request.args, who=partial(_who, request.server_name))
-        verdict = await self._gate.verdict(call, source)
-        if verdict.refusal is not None:
-            return CallToolResult.model_validate(verdict.refusal)
-        changed = verdict.changed(arguments="args")
+        decision = await self._gate.decide(call, source)
+        if decision.refusal is not None:
+            return CallToolResult.model_validate(decision.refusal)
+        changed = decision.changed(arguments="args")
         if not changed:
             return await handler(request)
-        return with_repairs(await handler(request.override(**changed)), verdict)
+        return with_repairs(await handler(request.override(**changed)), decision)
 
     async def _list(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
         """Return the tools of a server, from all pages."""

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, ToolSource
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.litellm import compat
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.adapters.source import ToolSource
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.telemetry.otel import trace_fields
 
@@ -38,7 +40,7 @@ class _OneTool(ToolSource):
         compiled: The contracts of all tools, by name.
     """
 
-    def __init__(self, tool: HostTool, compiled: dict[str, CompiledTool]) -> None:
+    def __init__(self, tool: HostTool, compiled: dict[str, Contract]) -> None:
         self._tool = tool
         self.compiled = compiled
 
@@ -68,7 +70,7 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
     def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
         super().__init__()
         self._gate = Gate(policy, **settings)
-        self._compiled: dict[str, CompiledTool] = {}
+        self._compiled: dict[str, Contract] = {}
 
     async def async_pre_call_hook(
         self,
@@ -85,13 +87,11 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         tool = HostTool(f"{server or ''}/{name}", schema, compat.hints(server, name))
         sent = data.get("modified_arguments") or data.get("mcp_arguments")
         call = HostCall(compat.called_name(data, name), sent, who=partial(_who, data))
-        verdict = await self._gate.verdict(call, _OneTool(tool, self._compiled))
-        if verdict.refusal is not None:
-            envelope = verdict.refusal["_meta"]["mcp_lenient"]
-            raise compat.refusal(server, envelope["error_code"], verdict.refusal["content"][0]["text"])
-        if verdict.arguments is None:
-            return None
-        return _with_arguments(data, sent, verdict.arguments)
+        decision = await self._gate.decide(call, _OneTool(tool, self._compiled))
+        if decision.refusal is not None:
+            envelope = decision.refusal["_meta"]["mcp_lenient"]
+            raise compat.refusal(server, envelope["error_code"], decision.refusal["content"][0]["text"])
+        return _with_arguments(data, sent, decision.run_with({})) if decision.replaces else None
 
 
 lenient_callback = LenientCallback()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp import types
 
-from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
@@ -15,6 +15,7 @@ from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import who_called
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.adapters.source import ToolSource
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -99,15 +100,15 @@ class LenientHandler:
         """Validate one call, repair or refuse it, and record it."""
         params = request.params
         call = HostCall(params.name, params.arguments, who=self._who)
-        verdict = await self._gate.verdict(call, self._source())
-        if verdict.refusal is not None:
-            return _SDK.ServerResult(_SDK.CallToolResult.model_validate(verdict.refusal))
-        changed = verdict.changed()
+        decision = await self._gate.decide(call, self._source())
+        if decision.refusal is not None:
+            return _SDK.ServerResult(_SDK.CallToolResult.model_validate(decision.refusal))
+        changed = decision.changed()
         if not changed:
             return await self._handler(request)
         repaired = params.model_copy(update=changed)
         result = await self._handler(request.model_copy(update={"params": repaired}))
-        return _SDK.ServerResult(with_repairs(result.root, verdict))
+        return _SDK.ServerResult(with_repairs(result.root, decision))
 
     def _who(self) -> dict[str, str | None]:
         try:

@@ -12,13 +12,14 @@ from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, ToolSource
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import who_called
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.adapters.source import ToolSource
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
@@ -76,15 +77,15 @@ class LenientServerMiddleware:
         source = self._source(server, ctx, call_next)
         # Otherwise middleware before this one is unknown, and could not see the other name.
         source.renames = server is not None and self in server.middleware
-        verdict = await self._gate.verdict(call, source, restarts=True)
-        if verdict.name is not None:
-            return await self._restarted(ctx, verdict.name, call_next, server)
-        if verdict.refusal is not None:
-            return complete(ctx, verdict.refusal, server)
-        if not verdict.repairs:
+        decision = await self._gate.decide(call, source, restarts=True)
+        if decision.name is not None:
+            return await self._restarted(ctx, decision.name, call_next, server)
+        if decision.refusal is not None:
+            return complete(ctx, decision.refusal, server)
+        if not decision.applied_repairs:
             return await call_next(ctx)
-        result = await call_next(replace(ctx, params={**params, **verdict.changed()}))
-        return with_repairs(result, verdict)
+        result = await call_next(replace(ctx, params={**params, **decision.changed()}))
+        return with_repairs(result, decision)
 
     async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
         """Start a call again under another name at the outermost middleware, so that each sees this name."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from mcp_lenient.adapters.gate import ToolSource
 from mcp_lenient.adapters.listed import ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.source import ToolSource
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.tool import HostTool
 

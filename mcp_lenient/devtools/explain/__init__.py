@@ -13,14 +13,14 @@ from fastmcp import Context, FastMCP
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.standing import judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
-from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool
+from mcp_lenient.adapters.gate import RENAMED_TOOL
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.devtools.explain.unasked import unasked
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
-from mcp_lenient.engine.contract import Decision, Fate
+from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.sentences import description, expected
@@ -172,10 +172,10 @@ async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) ->
 
 
 class _Explainer:
-    def __init__(self, tool: str, known: CompiledTool, *, is_protected: bool, guards: bool) -> None:
+    def __init__(self, tool: str, known: Contract, *, is_protected: bool, guards: bool) -> None:
         self.tool = tool
         self.known = known
-        self.mask = Mask(known.contract)
+        self.mask = Mask(known)
         self.guards = guards
         self.is_protected = is_protected
         self.steps: list[Step] = []
@@ -193,7 +193,7 @@ class _Explainer:
             words = "The policy's mode is off: the call goes on as it was sent."
             return self._end("off", words, arguments=sent)
         trace = Trace()
-        decision, is_object = known.decide(sent, trace).decision, sent is None or isinstance(sent, Mapping)
+        decision, is_object = known.decide(sent, trace), sent is None or isinstance(sent, Mapping)
         if not is_object:
             self._step(*self._reading(decision, trace))
         if decision.status == "accepted":

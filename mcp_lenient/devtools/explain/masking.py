@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.refusal.locations import Refused, below
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Fault
@@ -19,7 +19,7 @@ _LONGEST_INDEX = 9
 class Mask:
     """The values of one call, without secrets and without what was sent under undeclared names."""
 
-    def __init__(self, contract: ToolContract) -> None:
+    def __init__(self, contract: Contract) -> None:
         self._contract = contract
         self._top = contract.plan.top
         self._secrets = contract.plan.policy.secret

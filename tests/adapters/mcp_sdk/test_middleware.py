@@ -20,9 +20,9 @@ from strategies import LAW, LOOSE_JSON
 from tables import INTEGER, STRING, closed
 
 from mcp_lenient import Policy, lenient
-from mcp_lenient.adapters.gate import ToolsUnknownError
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
+from mcp_lenient.adapters.source import ToolsUnknownError
 from mcp_lenient.normalizers import aliases, tags
 
 SCHEMA = closed("text", text=STRING, n=INTEGER)

@@ -19,7 +19,7 @@ from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient
 from mcp_lenient.devtools.explain import explain, explain_event
 from mcp_lenient.devtools.explain.trace import Trace
 from mcp_lenient.devtools.explain.unasked import unasked
-from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.normalizers import strip, tags
 from mcp_lenient.telemetry.events import read_event
 from mcp_lenient.testing import stress
@@ -331,7 +331,7 @@ def test_each_rule_that_reads_such_a_value_was_asked_or_is_listed(destructive, r
     of_value = [rule for rule in DEFAULT_RULES if rule.part in ("value", "absence")]
     refused = 0
     for node, value in product(NODES, VALUES):
-        contract = ToolContract.of_schema(closed(*required, value=node), Policy(), destructive=destructive)
+        contract = Contract.of_schema(closed(*required, value=node), Policy(), destructive=destructive)
         trace = Trace()
         status = contract.decide({"value": value}, trace).status
         places = unasked(contract.plan, trace)

@@ -27,6 +27,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError as PydanticError
 
+from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.reentry import CallContext, Next
-    from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.engine.contract import Contract
     from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
@@ -353,7 +354,7 @@ class ProxyMiddleware(LenientMiddleware):
             return about_tool("UPSTREAM_TIMED_OUT", name, language=language, timeout_seconds=limit)
         return None
 
-    def _cached(self, context: CallContext) -> CompiledTool | None:
+    def _cached(self, context: CallContext) -> Contract | None:
         if context.fastmcp_context is None:
             return None
         server = context.fastmcp_context.fastmcp
@@ -375,10 +376,10 @@ class ProxyMiddleware(LenientMiddleware):
         if cached.mode == "observe":
             return result
         repairs = _own_repairs(answer, result)
-        found = (await cached.decide_aside(sent)).decision.violations
+        found = (await decide_aside(cached, sent)).violations
         language = cached.policy.language
         refusal = with_upstream_message(
-            envelope(name, cached.plan.top, found, repairs, language=language),
+            envelope(name, cached.top, found, repairs, language=language),
             text if cached.policy.echo_values else "",
             language=language,
         )

@@ -1,0 +1,90 @@
+"""Compile a host's tool: what its author, its operator and its published form say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mcp_lenient.adapters.published import PublishedContract
+from mcp_lenient.declare.declared import Declared, with_types
+from mcp_lenient.declare.decorator_metadata import combined
+from mcp_lenient.engine.contract import Contract
+from mcp_lenient.engine.declared import NormalizingValidator
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.engine.tool import HostTool, is_destructive, is_read_only
+from mcp_lenient.portable.forms import FORMS, Form
+from mcp_lenient.portable.publishing import publish
+from mcp_lenient.schema.compile import readable
+
+if TYPE_CHECKING:
+    from mcp_lenient.declare.policies import Policies
+    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.telemetry.log import LibraryEventName
+
+    Warn = Callable[[LibraryEventName, str, str], None]
+
+
+def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bool = False) -> Contract:
+    """Compile a tool.
+
+    Args:
+        tool: The tool.
+        policies: The operator's policies and definitions.
+        warn: Called with an event, its subject and the reason if something declared or published cannot be used.
+        publishes: Whether the host lists the schema in the form of the policy.
+
+    Raises:
+        DefinitionError: When a definitions file contradicts a function of this process.
+    """
+    declared, schema = _declared(tool, policies, warn)
+    read = readable(with_types(schema, declared))
+    if read.unread:
+        warn("tool_not_compiled", tool.name, read.told)
+    policy = policies.of(tool.name, tool.policy, declared)
+    read_only = is_read_only(tool.annotations)
+    contract = Contract.of_schema(
+        read,
+        policy,
+        destructive=policy.is_destructive(marked=is_destructive(tool.annotations), read_only=read_only),
+        read_only=read_only,
+        tool=tool.name,
+        validator=tool.validator,
+    )
+    contract = replace(contract, tool=tool, policies=policies)
+    if declared.normalizers:
+        normalizing = NormalizingValidator(contract.validator, declared.normalizers)
+        contract = replace(contract, validator=normalizing, normalizing=normalizing)
+    form = _published_form(policy, tool.form)
+    if form is None or not publishes:
+        return contract
+    listed = schema if policy.publish_statements else tool.schema
+    published = publish(listed, form)
+    if published.lost is not None:
+        warn("form_unavailable", tool.name, published.lost)
+    return contract if published.schema is listed else PublishedContract.around(contract, published)
+
+
+def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared, Mapping[str, Any]]:
+    """Return what is declared of a tool, and its schema with what a definitions file says of it."""
+    declared = combined(tool.declared, policies.declared(tool.name))
+    if not declared.stated:
+        return declared, tool.schema
+    from mcp_lenient.declare.definitions.statements import with_statements
+
+    return with_statements(
+        tool.name,
+        declared,
+        tool.schema,
+        tool.validator or PublishedSchemaValidator(readable(tool.schema)),
+        certain=tool.validator is not None,
+        warn=lambda reason: warn("definition_unused", reason, reason),
+    )
+
+
+def _published_form(policy: Policy, asked: Form | None) -> Form | None:
+    """Return the form of a tool's schema: the one that a client asked for, unless the policy keeps it unchanged."""
+    own = policy.publish if isinstance(policy.publish, Form) else None
+    if policy.mode == "off":
+        return None
+    return own if asked is None or own == FORMS["unchanged"] else asked
