@@ -72,7 +72,7 @@ def _as_text(value: list[Any] | Json) -> Iterator[Damage]:
     if isinstance(value, list):
         yield "item_wrapper", {"item": value}
         yield "item_wrappers", [{"item": entry} for entry in value]
-        if len(value) == 1:
+        if len(value) == 1 and value[0] is not None:  # null may be left out as well
             yield "lone_item", value[0]
         if len(value) > 1 and all(
             isinstance(entry, (int, str)) and not isinstance(entry, bool) for entry in value

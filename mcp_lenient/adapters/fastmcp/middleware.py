@@ -99,7 +99,7 @@ class LenientMiddleware(Middleware):
         self._telemetry = self._gate.telemetry
         self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
-        self._raw_requests = RawRequests(self.policy_for, self._telemetry)
+        self._raw_requests = RawRequests(self, self._telemetry)
         self._failures = Failures(self._gate)
         self._warm = warm
         hooks = (type(self).on_message, type(self).on_request)
@@ -192,7 +192,7 @@ class LenientMiddleware(Middleware):
         if own is None or call is None:
             return await call_next(context)
         server, message = own.fastmcp, context.message
-        arguments, raw = message.arguments or {}, claim(message.name)
+        arguments, raw = message.arguments or {}, claim(message.name, message.arguments or {})
         kept = kept_tool(self._compiled, server, message, self._caller())
         is_straight = raw is AS_SENT and self._gate.operator.recording is None
         accepts = kept.accepts_at_once if kept is not None and is_straight else None

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from secrets import token_hex
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 import pydantic
@@ -19,7 +20,6 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.gate import RENAMED_TOOL, HostCall
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.log import CallTelemetry
 from mcp_lenient.types import Repair
 from mcp_lenient.values.json_values import plain
@@ -27,6 +27,8 @@ from mcp_lenient.values.json_values import plain
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from mcp.server.context import ServerRequestContext
+
+    from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
@@ -57,6 +59,8 @@ class RawCall:
 
 AS_SENT = RawCall()
 """A call that is seen as it was sent."""
+_UNREAD: Final = f"arguments-{token_hex(8)}"
+"""The key of arguments that could not be read as an object: no tool declares it, and no client can guess it."""
 _raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
 
 
@@ -70,8 +74,10 @@ def sent_as(raw: RawCall) -> Iterator[None]:
         _raw.reset(token)
 
 
-def claim(tool: str) -> RawCall:
+def claim(tool: str, seen: Mapping[str, Any]) -> RawCall:
     """Return what this request was sent with, once: for the call that the client made."""
+    if _UNREAD in seen:
+        return RawCall(seen[_UNREAD], seen)
     raw = _raw.get()
     if raw is AS_SENT or raw.tool not in (None, tool):
         return AS_SENT  # also for a call made by another middleware
@@ -86,21 +92,21 @@ class RawRequests:
     other middleware sees the arguments that run; where other middleware stands before it, it changes nothing.
 
     Args:
-        policy_for: Returns the policy for a tool name.
+        middleware: The middleware that decides about calls.
         telemetry: Where outcomes are recorded.
 
     Attributes:
         servers: The servers that have sent a message on, which have the hook if that is possible.
     """
 
-    def __init__(self, policy_for: Callable[[str], Policy], telemetry: CallTelemetry) -> None:
-        self._policy_for = policy_for
+    def __init__(self, middleware: LenientMiddleware, telemetry: CallTelemetry) -> None:
+        self._middleware = middleware
         self._telemetry = telemetry
         self.servers: WeakSet[FastMCP] = WeakSet()
 
     def install(self, server: FastMCP) -> None:
         """Install the hook on a server that sends its first message on."""
-        reason = host.install(server, RawArgumentsHook(server, self._policy_for))
+        reason = host.install(server, RawArgumentsHook(server, self._middleware))
         self.servers.add(server)
         if reason is not None:
             self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
@@ -115,7 +121,7 @@ class RawRequests:
             params = context.message if isinstance(context.message, Mapping) else {}
             name, sent = params.get("name"), params.get("arguments")
             if context.method == "tools/call" and isinstance(name, str) and _is_raw(sent):
-                policy = self._policy_for(name)
+                policy = self._middleware.policy_for(name)
                 if policy.mode == "observe":
                     read = arguments_in_text(sent, policy)
                     decision = Decision("refused", {}, (), (not_an_object(sent),), policy.mode)
@@ -131,17 +137,17 @@ def _is_raw(arguments: Any) -> bool:
     return arguments is not None and not isinstance(arguments, Mapping)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RawArgumentsHook:
     """Middleware of the SDK's server that reads the arguments of a raw request before the SDK validates them.
 
     Attributes:
         server: The server whose requests it reads.
-        policy_for: Returns the policy for a tool name.
+        middleware: The server's middleware that it reads them for.
     """
 
     server: FastMCP
-    policy_for: Callable[[str], Policy]
+    middleware: LenientMiddleware
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler) -> Any:
         """Pass a request on, with its arguments read if no other middleware has seen them yet."""
@@ -149,10 +155,12 @@ class RawArgumentsHook:
         name, sent = params.get("name"), params.get("arguments")
         if not (_is_raw(sent) and isinstance(name, str) and host.is_first(self.server, self)):
             return await call_next(ctx)
-        policy = self.policy_for(name)
-        if policy.mode != "repair":
+        is_used = any(middleware is self.middleware for middleware in self.server.middleware)
+        policy = self.middleware.policy_for(name)
+        if not is_used or policy.mode != "repair" or host.has_header_parameters(self.server, name):
             return await call_next(ctx)
         read = arguments_in_text(sent, policy)
-        arguments = {"arguments": sent} if read is None else plain(read[0])
-        with sent_as(RawCall(sent, arguments, () if read is None else (read[1],))):
+        arguments = {_UNREAD: sent} if read is None else plain(read[0])
+        raw = AS_SENT if read is None else RawCall(sent, arguments, (read[1],))
+        with sent_as(raw):
             return await call_next(replace(ctx, params={**params, "arguments": arguments}))

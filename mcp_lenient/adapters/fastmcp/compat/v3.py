@@ -94,6 +94,11 @@ def is_first(_server: FastMCP, _hook: Any) -> bool:
     return False
 
 
+def has_header_parameters(_server: FastMCP, _tool: str) -> bool:
+    """Return False: SDK 1 compares no headers with arguments."""
+    return False
+
+
 async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
     """Answer a message; what is wrong with a definitions file goes to the log, since SDK 1 shows callers every error."""
     try:

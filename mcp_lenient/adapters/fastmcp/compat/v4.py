@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -10,6 +12,7 @@ import httpx2
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
+from mcp.server.runner import ServerRunner
 from mcp.shared import exceptions
 from mcp.types import INVALID_PARAMS, InputRequiredResult
 
@@ -28,6 +31,8 @@ MCPError = exceptions.MCPError
 HTTPError = httpx2.HTTPError
 SPAN_IS_INSIDE: Final = False
 """Whether FastMCP starts the span of a call after its middleware."""
+HEADER_KEYWORD: Final = "x-mcp-header"
+"""The keyword of a parameter that a header of the request repeats."""
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
 """Whether strict validation reads arguments as JSON, where a list is a tuple; generators become lists from then on too."""
 
@@ -87,12 +92,23 @@ def install(server: FastMCP, hook: Any) -> str | None:
 
 
 def is_first(server: FastMCP, hook: Any) -> bool:
-    """Return whether a hook stands before all of the SDK's middleware; it does for the next request."""
-    middleware = server._mcp_server.middleware  # noqa: SLF001 - private to FastMCP
-    if hook in middleware[: _first_of_others(middleware, hook)]:
-        return True
-    if hook in middleware:
-        middleware.remove(hook)
+    """Return whether no other middleware of the SDK has seen the request that a hook, which calls this, is handed.
+
+    The list says who stands where now, and the caller who has handed on this request: the list may have changed since.
+    The hook stands first for the next request.
+    """
+    middleware: Any = server._mcp_server.middleware  # noqa: SLF001 - private to FastMCP
+    if not isinstance(middleware, list):
+        return False
+    own_call = type(hook).__call__.__code__
+    caller = sys._getframe(2)  # noqa: SLF001 - of the hook
+    while caller.f_code is own_call and caller.f_back is not None:
+        caller = caller.f_back
+    if any(other is hook for other in middleware[: _first_of_others(middleware, hook)]):
+        return caller.f_code is ServerRunner._on_request.__code__  # noqa: SLF001 - private to the SDK
+    kept = [other for other in middleware if other is not hook]
+    if len(kept) < len(middleware):
+        middleware[:] = kept
         install(server, hook)
     return False
 
@@ -100,6 +116,13 @@ def is_first(server: FastMCP, hook: Any) -> bool:
 def _first_of_others(middleware: list[Any], hook: Any) -> int:
     """Return the position of the first middleware that is not of a hook's type."""
     return next((at for at, other in enumerate(middleware) if type(other) is not type(hook)), len(middleware))
+
+
+def has_header_parameters(server: FastMCP, tool: str) -> bool:
+    """Return whether headers of a request repeat arguments of a tool (SEP-2243), which the SDK compares if these are no text."""
+    look_up: Any = getattr(server._mcp_server, "get_tool_input_schema", None)  # noqa: SLF001 - private to FastMCP
+    schema = None if look_up is None else look_up(tool)
+    return schema is not None and HEADER_KEYWORD in json.dumps(schema, default=str)
 
 
 def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:

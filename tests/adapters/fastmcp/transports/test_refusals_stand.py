@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import json
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from answers import Message
+from fastmcp import FastMCP
 from fastmcp_versions import IS_3, NOT_THERE
 from mcp.types import INVALID_PARAMS
+from pydantic import Field
 from tables import each_row
 from wire import Http, Pipes, call, http, pipes
 
@@ -21,6 +27,7 @@ if IS_3:
 from servers import denied
 from servers.denied import DENIED, RAN, build, deny, guard, hide, place
 
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
 
 _KINDS = ["stateful", "stateless", "modern"]
@@ -134,3 +141,73 @@ def test_a_call_denied_in_a_proxy_is_not_sent_on(position, capsys):
         forged = {"name": "pay", "arguments": _RIGHT, "requestState": "forged"}
         assert _error(wire.request("tools/call", forged))[0] == INVALID_PARAMS
     assert RAN not in capsys.readouterr().err
+
+
+def test_text_is_not_read_behind_middleware_that_has_seen_it(capsys):
+    """Where middleware was first when a request came, its text stays unread, whatever is first by then."""
+    server, waiting, goes_on = build(), threading.Event(), threading.Event()
+
+    async def slow_guard(ctx: Any, call_next: Any) -> Any:
+        if "/etc" in str((ctx.params or {}).get("arguments")):
+            waiting.set()
+            await asyncio.to_thread(goes_on.wait)
+        return await guard(ctx, call_next)
+
+    with http(server, "modern") as wire, ThreadPoolExecutor(1) as threads:
+        wire.request("tools/list", {})
+        place(server, slow_guard, "first")
+        first = threads.submit(call, wire, "pay", '{"path": "/etc/p"}')
+        assert waiting.wait(60)
+        call(wire, "pay", "text that moves the hook")
+        goes_on.set()
+        assert _error(first.result(60))[0] == INVALID_PARAMS
+    assert RAN not in capsys.readouterr().err
+
+
+class _Elsewhere:
+    """Middleware of the SDK that handles each request in a task which does not know the context of the request."""
+
+    def __init__(self) -> None:
+        self._context = contextvars.Context()
+
+    async def __call__(self, ctx: Any, call_next: Any) -> Any:
+        return await asyncio.create_task(call_next(ctx), context=self._context)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="create_task takes a context since Python 3.11")
+@each_row("sent", ["garbage", ["rm", "-rf"], 5, '{"arguments": "x"'])
+def test_unreadable_arguments_run_in_no_context(sent):
+    """What is no object stands for nothing that a tool declares, even where nothing else tells of it."""
+    server, ran = build(), []
+
+    @server.tool
+    def run(arguments: Any) -> None:
+        ran.append(arguments)
+
+    with http(server, "modern") as wire:
+        wire.request("tools/list", {})
+        place(server, _Elsewhere(), "last")
+        assert call(wire, "run", sent)["result"]["isError"] is True
+    assert ran == []
+
+
+def test_text_is_read_only_for_middleware_that_is_still_there():
+    """A middleware that was taken off the server reads no text for it."""
+    server = build()
+    with http(server, "modern") as wire:
+        wire.request("tools/list", {})
+        server.middleware.clear()
+        assert _error(call(wire, "pay", _TEXT))[0] == INVALID_PARAMS
+
+
+def test_text_is_not_read_where_headers_repeat_arguments():
+    """The SDK compares headers with arguments only if these are an object, so text for such a tool stays text."""
+    server: FastMCP = FastMCP("headers", middleware=[LenientMiddleware()])
+
+    @server.tool
+    def pay(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        return region
+
+    with http(server, "modern") as wire:
+        wire.request("tools/list", {})
+        assert _error(call(wire, "pay", '{"region": "eu"}'))[0] == INVALID_PARAMS
