@@ -15,9 +15,9 @@ from mcp_lenient.adapters.corrections import corrected
 from mcp_lenient.adapters.repeats import caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
-from mcp_lenient.adapters.tool_contracts import contract_of
 from mcp_lenient.engine.contract import AS_SENT, Contract, Decision
 from mcp_lenient.engine.tool import HostTool
+from mcp_lenient.engine.tool_contracts import contract_of
 from mcp_lenient.refusal.envelope import Again, error_code, refusal_result, unknown_again
 from mcp_lenient.telemetry.log import HostCall as HostCall  # noqa: PLC0414 - hosts import it from here
 from mcp_lenient.types import Repair

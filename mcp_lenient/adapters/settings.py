@@ -16,8 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from mcp_lenient.adapters.repeats import repeats_in
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.errors import DefinitionError, PolicyError
-from mcp_lenient.portable.forms import form_named
-from mcp_lenient.rules.policy import Mode, Policy, Unsaid
+from mcp_lenient.rules.policy import Mode, Policy, Unsaid, face_named
 from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def settings() -> Settings:
         msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {fault['input']!r}."
         raise PolicyError(msg) from None
     if found.publish is not None:
-        form_named(found.publish)
+        face_named(found.publish)
     return found
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_lenient.declare.declared import Declared
-from mcp_lenient.portable.forms import Form
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.types import Validator
 
 Annotations = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
@@ -46,7 +45,7 @@ class HostTool:
     in_thread: bool = False
     drops_names: bool = False
     key: Any = None
-    form: Form | None = None
+    form: Face | None = None
     record: Any = field(default=None, compare=False)
     function: Callable[..., Any] | None = None
     route: tuple[tuple[Any, str], ...] = ()

@@ -1,7 +1,7 @@
 """Publish a tool's schema in a form that a provider takes, and read calls made for that form back to the author's."""
 
 from mcp_lenient.portable.codecs import CannotSayError, ReadBack
-from mcp_lenient.portable.forms import FORMS, Form, form_named
+from mcp_lenient.portable.forms import FORMS, Form
 from mcp_lenient.portable.publishing import Change, Published, publish, read_back
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "Form",
     "Published",
     "ReadBack",
-    "form_named",
     "publish",
     "read_back",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_lenient.errors import PolicyError
+if TYPE_CHECKING:
+    from mcp_lenient.engine.contract import Contract
 
 ROOT_COMBINATORS: Final = frozenset(
     "anyOf oneOf allOf not if then else dependentSchemas dependentRequired enum const".split()
@@ -93,6 +95,14 @@ class Form:
     def allows(self, keyword: str) -> bool:
         """Return whether a keyword may stay."""
         return keyword not in self.without and (self.only is None or keyword in self.only)
+
+    def contract(self, inner: Contract, listed: Mapping[str, Any], warn: Callable[..., None]) -> Contract:
+        """Return the contract of a tool whose schema is published in this form, as :class:`mcp_lenient.rules.policy.Face` has it."""
+        # By its name, since it imports this module.
+        contract: Contract = import_module("mcp_lenient.portable.contract").published_as(
+            self, inner, listed, warn
+        )
+        return contract
 
 
 _GEMINI: Final = Form(
@@ -192,17 +202,3 @@ _ALL: Final = (
 )
 FORMS: Final[Mapping[str, Form]] = {form.name: form for form in _ALL}
 """The forms by name. ``unchanged`` publishes a schema as the author wrote it."""
-
-
-def form_named(form: str | Form) -> Form:
-    """Return a form by its name; a form is returned unchanged.
-
-    Raises:
-        PolicyError: When there is no such form.
-    """
-    if isinstance(form, Form):
-        return form
-    if form not in FORMS:
-        msg = f"publish must be one of {', '.join(map(repr, FORMS))}, or a Form; got {form!r}."
-        raise PolicyError(msg)
-    return FORMS[form]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote
 
 from mcp_lenient.portable.codecs import (
@@ -27,7 +27,8 @@ from mcp_lenient.portable.codecs import (
     ReadBack,
     Union,
 )
-from mcp_lenient.portable.forms import CONDITIONS, ROOT_COMBINATORS, Form, form_named
+from mcp_lenient.portable.forms import CONDITIONS, ROOT_COMBINATORS, Form
+from mcp_lenient.rules.policy import face_named
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import DEFINITIONS, UNREAD
 from mcp_lenient.schema.node import Node, Tree
@@ -118,7 +119,7 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
         PolicyError: When there is no such form.
         SchemaError: When the schema is not a JSON object.
     """
-    wanted = form_named(form)
+    wanted = cast("Form", face_named(form))
     if wanted == Form(name=wanted.name):
         return Published(wanted, schema)
     conversion = _Conversion(readable(schema), wanted)

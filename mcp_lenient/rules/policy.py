@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Protocol, get_args, runtime_checkable
 
 from mcp_lenient.errors import PolicyError
-from mcp_lenient.portable.forms import Form, form_named
 from mcp_lenient.rules import DEFAULT_RULES, Rule
 from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
@@ -32,6 +32,46 @@ class _DefaultRules(tuple[Rule, ...]):
 
     def __repr__(self) -> str:
         return "DEFAULT_RULES"
+
+
+@runtime_checkable
+class Face(Protocol):
+    """What the core asks of the form in which a schema is published: a :class:`mcp_lenient.Form`."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as events have it."""
+
+    def contract(self, inner: Any, listed: Mapping[str, Any], warn: Callable[..., None]) -> Any:
+        """Return the contract of a tool whose schema is published in this form.
+
+        Args:
+            inner: The contract in the author's form.
+            listed: The schema to publish.
+            warn: Called with an event, the tool's name and the reason if it cannot be published so.
+        """
+
+
+def faces() -> Mapping[str, Face]:
+    """Return the forms by their names."""
+    # The only place where the core looks for a leaf, and only once somebody asks for a form.
+    known: Mapping[str, Face] = import_module("mcp_lenient.portable.forms").FORMS
+    return known
+
+
+def face_named(face: str | Face) -> Face:
+    """Return a form by its name; a form is returned unchanged.
+
+    Raises:
+        PolicyError: When there is no such form.
+    """
+    if isinstance(face, Face):
+        return face
+    known = faces()
+    if face not in known:
+        msg = f"publish must be one of {', '.join(map(repr, known))}, or a Form; got {face!r}."
+        raise PolicyError(msg)
+    return known[face]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -102,7 +142,7 @@ class Policy:
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
     leaked_markup: LeakedMarkup = "warn"
-    publish: Form | str | None = None
+    publish: Face | str | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -230,7 +270,7 @@ def _shown(value: object) -> str:
         return f"{{{', '.join(map(repr, sorted(value)))}}}"
     if isinstance(value, Limits):
         return _differing(value)
-    if isinstance(value, Form):
+    if isinstance(value, Face):
         return repr(value.name)
     return repr(dict(value) if isinstance(value, Mapping) else value)
 
@@ -259,7 +299,7 @@ def _aliases(aliases: Any) -> Mapping[str, tuple[str, ...]]:
 
 
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "publish": lambda form: None if form is None else form_named(form),
+    "publish": lambda face: None if face is None else face_named(face),
     "language": _language,
     "rules": _rules,
     "aliases": _aliases,

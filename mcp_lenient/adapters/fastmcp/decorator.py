@@ -34,8 +34,7 @@ from mcp_lenient.declare.normalizers.annotation import Aliases
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.engine.declared import normalized
 from mcp_lenient.engine.tool import HostTool
-from mcp_lenient.portable.forms import Form, form_named
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient.rules.policy import Face, Policy, face_named
 
 
 class DecoratedFunction:
@@ -197,7 +196,7 @@ def lenient(function: F, /) -> F: ...
 def lenient(
     *,
     policy: Policy | Declaration | None = None,
-    publish: Form | str | Declaration | None = ...,
+    publish: Face | str | Declaration | None = ...,
     **parameters: Declaration,
 ) -> Callable[[F], F]: ...
 
@@ -240,8 +239,8 @@ def lenient(
         declarations["policy"] = policy
         policy = None
     own_policy, fields = policy, dict[str, Any]()
-    if publish is None or isinstance(publish, (str, Form)):
-        fields["publish"] = form_named("unchanged" if publish is None else publish)
+    if publish is None or isinstance(publish, (str, Face)):
+        fields["publish"] = face_named("unchanged" if publish is None else publish)
     elif publish is not ...:
         declarations["publish"] = publish
 

@@ -27,8 +27,7 @@ from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.errors import DefinitionError
-from mcp_lenient.portable.forms import Form
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
 
@@ -86,7 +85,7 @@ class LenientMiddleware(Middleware):
         policy: Policy | None = None,
         *,
         warm: bool = False,
-        publish: Form | str | None = None,
+        publish: Face | str | None = None,
         publish_by_query: bool = False,
         **settings: Unpack[HostSettings],
     ) -> None:
@@ -293,7 +292,7 @@ class LenientMiddleware(Middleware):
         form = self._asked_form()
         return b"" if form is None else form.name.encode()
 
-    def _asked_form(self) -> Form | None:
+    def _asked_form(self) -> Face | None:
         """Return the form that the client of the current request asks for, if it may choose one."""
         if not self._by_query:
             return None

@@ -7,12 +7,12 @@ from typing import Final
 from fastmcp.server.dependencies import get_http_request
 
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.portable.forms import FORMS, Form
+from mcp_lenient.rules.policy import Face, faces
 
 _NAME: Final = "publish"
 
 
-def form_in_query() -> Form | None:
+def form_in_query() -> Face | None:
     """Return the form that the URL of the current request asks for, as in ``/mcp?publish=gemini``; None without one.
 
     Raises:
@@ -23,9 +23,10 @@ def form_in_query() -> Form | None:
     except RuntimeError:
         return None
     asked = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
-    form = FORMS.get(asked[0][1]) if [key for key, _ in asked] == [_NAME] else None
+    known = faces()
+    form = known.get(asked[0][1]) if [key for key, _ in asked] == [_NAME] else None
     if asked and form is None:
-        msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(FORMS)}"
+        msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(known)}"
         raise host.invalid_params(msg, None)
     return form
 

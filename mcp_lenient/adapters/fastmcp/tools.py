@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mcp.types import RequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding
-    from mcp_lenient.portable.forms import Form
+    from mcp_lenient.rules.policy import Face
 
 
 class FunctionValidator(PydanticValidator):
@@ -214,7 +214,7 @@ class ServerSource(ToolSource):
     """
 
     certain_names = None
-    form: Form | None = None
+    form: Face | None = None
 
     def __init__(
         self,

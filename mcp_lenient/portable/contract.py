@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.publishing import Published, is_any_value, read_back, spelled_back
+from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back, spelled_back
 from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
@@ -19,6 +19,7 @@ from mcp_lenient.values.json_values import plain, pointer, tokens_of
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
     from mcp_lenient.engine.reader import Plan
+    from mcp_lenient.portable.forms import Form
 
 _WORDS = {"missing": "is missing", "unknown": "is not a known name", "type": "has the wrong type"}
 
@@ -172,3 +173,13 @@ class PublishedContract(Contract):
     def _said(self, repair: Repair) -> Repair:
         path = tuple(int(each) if each.isdecimal() else each for each in tokens_of(repair.pointer))
         return Repair(repair.rule, pointer(self.published.published_path(path)), repair.before, repair.after)
+
+
+def published_as(
+    form: Form, inner: Contract, listed: Mapping[str, Any], warn: Callable[..., None]
+) -> Contract:
+    """Return the contract of a tool whose schema is published in a form."""
+    published = publish(listed, form)
+    if published.lost is not None:
+        warn("form_unavailable", inner.tool.name, published.lost)
+    return inner if published.schema is listed else PublishedContract.around(inner, published)

@@ -6,23 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.adapters.published import PublishedContract
 from mcp_lenient.declare.declared import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.declared import NormalizingValidator
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.engine.tool import HostTool, is_destructive, is_read_only
-from mcp_lenient.portable.forms import FORMS, Form
-from mcp_lenient.portable.publishing import publish
+from mcp_lenient.rules.policy import Face
 from mcp_lenient.schema.compile import readable
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.rules.policy import Policy
-    from mcp_lenient.telemetry.log import LibraryEventName
 
-    Warn = Callable[[LibraryEventName, str, str], None]
+    Warn = Callable[[Any, str, str], None]
 
 
 def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bool = False) -> Contract:
@@ -59,10 +56,8 @@ def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bo
     if form is None or not publishes:
         return contract
     listed = schema if policy.publish_statements else tool.schema
-    published = publish(listed, form)
-    if published.lost is not None:
-        warn("form_unavailable", tool.name, published.lost)
-    return contract if published.schema is listed else PublishedContract.around(contract, published)
+    published: Contract = form.contract(contract, listed, warn)
+    return published
 
 
 def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared, Mapping[str, Any]]:
@@ -82,9 +77,10 @@ def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared,
     )
 
 
-def _published_form(policy: Policy, asked: Form | None) -> Form | None:
+def _published_form(policy: Policy, asked: Face | None) -> Face | None:
     """Return the form of a tool's schema: the one that a client asked for, unless the policy keeps it unchanged."""
-    own = policy.publish if isinstance(policy.publish, Form) else None
+    own = policy.publish if isinstance(policy.publish, Face) else None
     if policy.mode == "off":
         return None
-    return own if asked is None or own == FORMS["unchanged"] else asked
+    keeps = own is not None and own.name == "unchanged"
+    return own if asked is None or keeps else asked
