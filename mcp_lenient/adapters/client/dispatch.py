@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
+from weakref import WeakKeyDictionary
 
 from mcp import ClientSession
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
@@ -151,7 +152,7 @@ async def dispatch(
         msg = f"dispatch takes a server, client or session, and then the answer, but its first argument is a {type(target).__name__}"
         raise TypeError(msg)
     async with _session(target) as session:
-        tools = await session.tools()
+        tools = await session.tools(anew=not isinstance(target, LenientSession))
         prefixes = _prefixes(session)
         known = {*servers, *prefixes, *filter(None, [server_name(session)])}
         requested = requested_calls(answer, _readable_names(tools), dialect, known)
@@ -192,9 +193,22 @@ async def _session(target: Target) -> AsyncIterator[LenientSession]:
 
         if isinstance(target, FastMCP | Client):
             async with Client(target) if isinstance(target, FastMCP) else target as client:
-                yield lenient_session(client)
+                yield _kept_session(target, client)
             return
-    yield lenient_session(target)
+    yield _kept_session(target, target)
+
+
+_SESSIONS: Final[WeakKeyDictionary[object, LenientSession]] = WeakKeyDictionary()
+"""A cache: what is compiled of the tools of each server or client, for as long as that exists."""
+
+
+def _kept_session(target: Any, client: Session) -> LenientSession:
+    """Return the lenient session of a target, which compiles each tool once however often the target is given."""
+    if not isinstance(target, Hashable):  # the client of SDK 2
+        return lenient_session(client)
+    if target not in _SESSIONS:
+        _SESSIONS[target] = lenient_session(client).around(None)  # a reference would keep the client for ever
+    return _SESSIONS[target].around(client)
 
 
 def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:

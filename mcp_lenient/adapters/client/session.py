@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
 from dataclasses import is_dataclass, replace
 from functools import partial
 from types import TracebackType
@@ -49,7 +50,7 @@ class LenientSession:
     def __init__(
         self, session: Session, policy: Policy | None = None, **settings: Unpack[HostSettings]
     ) -> None:
-        self._session = session
+        self._session: Any = session
         self._gate = Gate(policy, **settings)
         self._kept = ServerTools()
 
@@ -82,6 +83,12 @@ class LenientSession:
         except ToolsUnknownError as error:
             raise error.__cause__ or error from None
         return {name: tool.record for name, tool in listed.items()}
+
+    def around(self, session: Session | None) -> LenientSession:
+        """Return a session around another one with the same server, which shares what is compiled of its tools."""
+        shared = copy(self)
+        shared._session = session  # noqa: SLF001 - of this class
+        return shared
 
     def _source(self) -> ListedTools:
         return ListedTools(self._kept, partial(compat.tools_page, self._session))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from gc import collect
 from pathlib import Path
 from types import SimpleNamespace
+from weakref import ref
 
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.server.middleware import Middleware
+from fastmcp.tools import Tool, ToolResult
 from fastmcp.utilities.types import Image
 from mcp.types import CallToolResult
 from wire import NOTES
@@ -557,3 +560,36 @@ async def test_listed_tools_are_read_without_a_warning():
     async with Client(web()) as client:
         tools = await client.list_tools()
     assert parse_tool_call("<search><query>5</query></search>", tools=tools).arguments == {"query": "5"}
+
+
+class _Unreadable(Tool):
+    async def run(self, arguments):
+        return ToolResult(content=str(arguments))
+
+
+async def test_a_tool_is_compiled_once(events):
+    """What is compiled of a client's tools is kept between answers, but the tools are listed anew."""
+    server: FastMCP = FastMCP("notes")
+    server.add_tool(
+        _Unreadable(name="store", parameters={"type": "object", "properties": {"text": {"items": None}}})
+    )
+    async with Client(server) as client:
+        for _ in range(2):
+            assert await dispatch(
+                client, '<tool_call>{"name": "store", "arguments": {"text": 1}}</tool_call>'
+            )
+        server.tool(lambda query: query, name="find")
+        done = await dispatch(client, '<tool_call>{"name": "find", "arguments": {"query": "a"}}</tool_call>')
+    assert done.calls[0].result.content[0].text == "a"
+    assert events.names.count("tool_not_compiled") == 1
+
+
+async def test_a_client_is_not_kept():
+    """A client that nobody uses any more is freed."""
+    client = Client(web())
+    async with client:
+        await dispatch(client, ANTHROPIC)
+    kept = ref(client)
+    del client
+    collect()
+    assert kept() is None
