@@ -158,6 +158,10 @@ class Gate:
             return decision
         if self.operator.recording is not None:
             self.operator.recording.write(contract.plan, contract.tool.schema, call.arguments)
+        if fate == "accepted":
+            if self.telemetry.count_accepted(call.name, call.started, call.sent, decision.mode):
+                self.write_accepted(call, contract)
+            return _as_sent(call, decision)
         # What was repaired of the arguments of a forwarded call is not sent.
         repairs = call.repairs if fate == "forwarded" else (*call.repairs, *decision.repairs)
         decision = replace(decision, tool=call.name, repairs=repairs, replaces=fate == "repaired")
@@ -167,16 +171,8 @@ class Gate:
             ways = corrected(contract, call.arguments, decision.violations) if times > 1 else ()
             again = Again(times, ways) if times > 1 else None
             return replace(decision, refusal=contract.refusal(decision, again))
-        if fate != "accepted":
-            self.record(call, decision)
-        elif self.telemetry.count_accepted(call.name, call.started, call.sent, decision.mode):
-            self.write_accepted(call, contract)
-        if fate == "repaired":
-            return decision
-        author_arguments = contract.read_back(call.arguments)
-        if author_arguments is None:
-            return replace(decision, arguments=call.sent)
-        return replace(decision, arguments=author_arguments, replaces=True)
+        self.record(call, decision)
+        return decision if fate == "repaired" else _as_sent(call, decision)
 
     def write_accepted(self, call: HostCall, contract: Contract) -> None:
         """Log a call that the tool accepts as it was sent."""
@@ -297,6 +293,15 @@ class Gate:
         """Record what happened to a call after the decision; None is a tool that does not exist."""
         placed_call, plan = _placed(call, contract)
         self.telemetry.record(event, placed_call, plan, **facts)
+
+
+def _as_sent(call: HostCall, decision: Decision) -> Decision:
+    """Return a decision whose tool gets what was sent, in the author's form."""
+    contract = decision.contract
+    author_arguments = None if contract is None else contract.read_back(call.arguments)
+    if author_arguments is not None:
+        return replace(decision, arguments=author_arguments, replaces=True)
+    return decision if decision.arguments is call.arguments else replace(decision, arguments=call.sent)
 
 
 def _placed(call: HostCall, contract: Contract | None) -> tuple[HostCall, Plan | None]:
