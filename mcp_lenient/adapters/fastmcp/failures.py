@@ -37,7 +37,7 @@ class Failures:
         self._gate = gate
 
     async def answer(
-        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, decision: Decision
+        self, error: Exception, call: Call, host_call: HostCall, source: ServerSource, decision: Decision
     ) -> ToolResult | None:
         """Answer a call that FastMCP refused; raise again what the tool's body raised, or what a nested call raises.
 
@@ -50,25 +50,25 @@ class Failures:
         if decision.refusal is not None:
             raise error
         if error is call.leaked or isinstance(error, ToolError):
-            return self._of_body(error, call, contract, asked)
+            return self._of_body(error, call, contract, host_call)
         if is_invalid and decision.fate == "forwarded" and parent is None:
             return refused(decision.refused())
         if contract is not None:
-            if contract.mode == "off" or not compat.refused_before_running(error, asked.name):
-                return self._of_body(error, call, contract, asked)
+            if contract.mode == "off" or not compat.refused_before_running(error, host_call.name):
+                return self._of_body(error, call, contract, host_call)
             sent = decision.run_with(call.context.message.arguments or {})
-            if is_invalid and await self._is_replaced(source, asked.name, contract, sent):
+            if is_invalid and await self._is_replaced(source, host_call.name, contract, sent):
                 return None
-            if is_invalid or await source.tool(asked.name, fresh=True) is not None:
-                return self._of_body(error, call, contract, asked)
-            decision = await self._gate.decide_once(asked, source)
+            if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
+                return self._of_body(error, call, contract, host_call)
+            decision = await self._gate.decide_once(host_call, source)
         refusal = None if decision.if_unknown is None or parent is not None else decision.if_unknown()
         if refusal is None:
             raise error
         return refused(refusal)
 
     def _of_body(
-        self, error: Exception, call: Call, contract: Contract | None, asked: HostCall
+        self, error: Exception, call: Call, contract: Contract | None, host_call: HostCall
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
         is_own = contract is not None and contract.tool.function is not None
@@ -82,13 +82,15 @@ class Failures:
             facts = {"code": error.code}
         answers = contract.mode == "repair" and contract.policy.body_errors == "envelope"
         if unexpected is None or isinstance(unexpected, host.MCPError) or not answers:
-            self._gate.record_event("call_failed", asked, contract, **facts)
+            self._gate.record_event("call_failed", host_call, contract, **facts)
             raise error
         error_id = token_hex(8)
         self._gate.record_event(
-            "call_failed", asked, contract, code="TOOL_FAILED", error_id=error_id, **facts
+            "call_failed", host_call, contract, code="TOOL_FAILED", error_id=error_id, **facts
         )
-        answer = about_tool("TOOL_FAILED", asked.name, language=contract.policy.language, error_id=error_id)
+        answer = about_tool(
+            "TOOL_FAILED", host_call.name, language=contract.policy.language, error_id=error_id
+        )
         return as_result(answer, has_output_schema=contract.tool.has_output_schema)
 
     async def _is_replaced(

@@ -91,9 +91,12 @@ class LenientMiddleware(Middleware):
     ) -> None:
         if publish is not None:
             policy = (policy or Policy()).changed(publish=publish)
-        own_spans = host.SPAN_IS_INSIDE
         self._gate = Gate(
-            policy, unrepairable=self.unrepairable, own_spans=own_spans, publishes=True, **settings
+            policy,
+            unrepairable=self.unrepairable,
+            own_spans=host.SPAN_IS_INSIDE,
+            publishes=True,
+            **settings,
         )
         self._telemetry = self._gate.telemetry
         self._compiled: Contracts = weakref.WeakKeyDictionary()
@@ -110,23 +113,28 @@ class LenientMiddleware(Middleware):
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Coroutine[Any, Any, Any]:
         """Dispatch a message; a tool call goes straight to ``on_call_tool``, without the unused hooks."""
-        own = context.fastmcp_context
+        fastmcp_context = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
-        if is_call and self._goes_straight and own is not None and own.fastmcp in self._raw_requests.servers:
+        if (
+            is_call
+            and self._goes_straight
+            and fastmcp_context is not None
+            and fastmcp_context.fastmcp in self._raw_requests.servers
+        ):
             return host.masked(self.on_call_tool(context, call_next))
         return host.masked(super().__call__(context, call_next))
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Reload a changed definitions file, and read arguments sent as one text; pass every message on."""
-        own = context.fastmcp_context
-        if own is None:
+        fastmcp_context = context.fastmcp_context
+        if fastmcp_context is None:
             return await call_next(context)
         if self._gate.operator.reloads:
-            await self._reload(own.fastmcp)
-        if own.fastmcp not in self._raw_requests.servers:
-            self._raw_requests.install(own.fastmcp)
+            await self._reload(fastmcp_context.fastmcp)
+        if fastmcp_context.fastmcp not in self._raw_requests.servers:
+            self._raw_requests.install(fastmcp_context.fastmcp)
             if self._warm:
-                await self._warm_up(own.fastmcp)
+                await self._warm_up(fastmcp_context.fastmcp)
         return await self._raw_requests.observe(context, call_next)
 
     async def _reload(self, server: FastMCP) -> None:
@@ -145,7 +153,7 @@ class LenientMiddleware(Middleware):
             tools = await server.list_tools(run_middleware=False)
         for tool in tools:
             with suppress(DefinitionError):  # the first list of tools or call raises it
-                contract = await self.known(server, tool.name)
+                contract = await self.contract_for(server, tool.name)
                 if contract is not None and not (contract.tool.in_thread or contract.normalizers):
                     await anyio.to_thread.run_sync(rehearse, contract)
 
@@ -168,11 +176,11 @@ class LenientMiddleware(Middleware):
 
     async def _as_listed(self, tool: Tool, context: Context | None) -> Tool:
         """Return a tool as a definitions file states it, in the form of its policy or that the client asks for."""
-        policies, asked = self._gate.operator.policies, self._asked_form()
+        policies, form = self._gate.operator.policies, self._requested_form()
         tool = as_stated(tool, policies)
-        if context is None or not (asked is not None or may_publish(tool, policies.named(tool.name))):
+        if context is None or not (form is not None or may_publish(tool, policies.named(tool.name))):
             return tool
-        return in_form(tool, await self.known(context.fastmcp, tool.name))
+        return in_form(tool, await self.contract_for(context.fastmcp, tool.name))
 
     async def on_get_prompt(
         self,
@@ -187,50 +195,56 @@ class LenientMiddleware(Middleware):
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Validate one call, repair or refuse it, and log it."""
         started = perf_counter_ns()
-        own, call = context.fastmcp_context, entered(context, call_next, self.policy_for)
-        if own is None or call is None:
+        fastmcp_context, call = context.fastmcp_context, entered(context, call_next, self.policy_for)
+        if fastmcp_context is None or call is None:
             return await call_next(context)
-        server, message = own.fastmcp, context.message
-        arguments, raw = message.arguments or {}, claim(message.name, message.arguments or {})
-        kept = kept_tool(self._compiled, server, message, self._caller())
+        server, message = fastmcp_context.fastmcp, context.message
+        arguments = message.arguments or {}
+        raw = claim(message.name, arguments)
+        contract = kept_tool(self._compiled, server, message, self._caller())
         is_straight = raw is AS_SENT and self._gate.operator.recording is None
-        accepts = kept.accepts_at_once if kept is not None and is_straight else None
-        if kept is None or accepts is None or not accepts(arguments):
-            rejected_by = None if accepts is None else kept
-            asked = self._asked(context, raw, started)
-            return await self._decided(call, asked, self._source(server, message), rejected_by)
-        if self._telemetry.count_accepted(message.name, started, arguments, kept.mode):
-            self._gate.write_accepted(self._asked(context, raw, started), kept)
+        accepts = contract.accepts_at_once if contract is not None and is_straight else None
+        if contract is None or accepts is None or not accepts(arguments):
+            rejected_by = None if accepts is None else contract
+            host_call = self._host_call(context, raw, started)
+            return await self._decided(call, host_call, self._source(server, message), rejected_by)
+        if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
+            self._gate.write_accepted(self._host_call(context, raw, started), contract)
         if self._gate.repeats.knows(message.name):
-            await self._gate.ran(self._asked(context, raw, started))
+            await self._gate.ran(self._host_call(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
         try:
-            token = call.enter(kept)
+            token = call.enter(contract)
             try:
                 return await call_next(context)
             finally:
                 current.reset(token)
         except FAILURES as error:
-            asked = self._asked(context, raw, started)
+            host_call = self._host_call(context, raw, started)
             return await self._failed(
-                error, call, asked, self._source(server, message), kept.accepted(arguments)
+                error, call, host_call, self._source(server, message), contract.accepted(arguments)
             )
 
-    def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
+    def _host_call(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
         arguments, repairs = raw.asked(message.arguments)
         return HostCall(message.name, arguments, started, who, repairs)
 
     async def _decided(
-        self, call: Call, asked: HostCall, source: ServerSource, rejected_by: Contract | None = None
+        self, call: Call, host_call: HostCall, source: ServerSource, rejected_by: Contract | None = None
     ) -> ToolResult:
         """Act on the decision about a call that does not go straight."""
-        decision = await self._gate.decide_once(asked, source, rejected_by=rejected_by)
+        decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by)
         if decision.name is not None:
-            return await self._restarted(call, asked, source, decision.name)
+            return await self._restarted(call, host_call, source, decision.name)
+        # A tool's body that makes the call gets FastMCP's exception: a result would look like success.
         if decision.refusal is not None and (decision.contract is None or call.parent is None):
             return refused(decision.refusal)
-        if decision.if_unknown is not None and shown_name(asked.name) != asked.name and call.parent is None:
+        if (
+            decision.if_unknown is not None
+            and shown_name(host_call.name) != host_call.name
+            and call.parent is None
+        ):
             # FastMCP would write the name, which may contain values, into an exception on its span.
             refusal = decision.if_unknown()
             return await call.call_next(call.context) if refusal is None else refused(refusal)
@@ -240,28 +254,30 @@ class LenientMiddleware(Middleware):
         try:
             result = await run(call, decision.contract, context)
         except FAILURES as error:
-            return await self._failed(error, call, asked, source, decision)
+            return await self._failed(error, call, host_call, source, decision)
         return repaired_result(result, decision)
 
-    async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
+    async def _restarted(
+        self, call: Call, host_call: HostCall, source: ServerSource, name: str
+    ) -> ToolResult:
         """Start a call again under the tool's own name, so that every middleware sees that name."""
         message = call.context.message
         arguments, version = message.arguments or {}, version_asked(message)
-        with sent_as(RawCall(asked.arguments, message.arguments, tool=name)):
+        with sent_as(RawCall(host_call.arguments, message.arguments, tool=name)):
             return await source.server.call_tool(name, arguments, version=version)
 
     async def _failed(
-        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, decision: Decision
+        self, error: Exception, call: Call, host_call: HostCall, source: ServerSource, decision: Decision
     ) -> ToolResult:
         """Answer a call that FastMCP did not answer; decide again if its tool was replaced."""
-        answer = await self._failures.answer(error, call, asked, source, decision)
-        return await self._decided(call, asked, source) if answer is None else answer
+        answer = await self._failures.answer(error, call, host_call, source, decision)
+        return await self._decided(call, host_call, source) if answer is None else answer
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""
         return self._gate.policy_for(tool)
 
-    async def known(self, server: FastMCP, tool: str) -> Contract | None:
+    async def contract_for(self, server: FastMCP, tool: str) -> Contract | None:
         """Return a tool as this middleware validates it on a server; None if the server does not have it."""
         source = self._source(server, RequestParams())
         host_tool = await source.tool(tool, fresh=True)
@@ -284,15 +300,15 @@ class LenientMiddleware(Middleware):
         """Return the tools of a server, as the sender of a request sees them."""
         logged_as = self._telemetry.names.get(server.name)
         source = self._tools_of(self._compiled, server, message, self._caller(), logged_as)
-        source.form = self._asked_form()
+        source.form = self._requested_form()
         return source
 
     def _caller(self) -> bytes:
         """Return what distinguishes callers for whom the same name may be another tool."""
-        form = self._asked_form()
+        form = self._requested_form()
         return b"" if form is None else form.name.encode()
 
-    def _asked_form(self) -> Face | None:
+    def _requested_form(self) -> Face | None:
         """Return the form that the client of the current request asks for, if it may choose one."""
         if not self._by_query:
             return None

@@ -39,6 +39,7 @@ async def judged_by(server: FastMCP, target: HostTool) -> list[Contract]:
     Must run where the tool was looked up, as :func:`mcp_lenient.adapters.fastmcp.tools.find_target`.
     """
     contracts = [
-        await middleware.known(below, name) for middleware, below, name in standing_before(server, target)
+        await middleware.contract_for(below, name)
+        for middleware, below, name in standing_before(server, target)
     ]
     return [contract for contract in contracts if contract is not None]

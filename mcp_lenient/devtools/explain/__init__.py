@@ -132,7 +132,7 @@ async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True)
         if found is None:
             return await _of_unknown(server, tool, sent, guards=guards)
         validators = await judged_by(server, await find_target(server, found))
-        known = validators[0] if validators else await LenientMiddleware().known(server, tool)
+        known = validators[0] if validators else await LenientMiddleware().contract_for(server, tool)
     if known is None:
         return await _of_unknown(server, tool, sent, guards=guards)
     return _Explainer(tool, known, is_protected=bool(validators), guards=guards).explain(sent)
@@ -160,7 +160,7 @@ async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) ->
     names = {each.name for each in await server.list_tools()}
     lines = [f"The server has {', '.join(map(_tool_name, sorted(names))) or 'no tools at all'}."]
     target = tool_target(tool, names, [server.name])
-    known = None if target is None else await middleware.known(server, target.name)
+    known = None if target is None else await middleware.contract_for(server, target.name)
     if known is not None and known.plan.destructive:
         name = _tool_name(known.tool.name)
         lines.append(f"{called} is {name} in another spelling, but {rule} never acts on a destructive tool.")

@@ -259,7 +259,7 @@ class ProxyMiddleware(LenientMiddleware):
             for tool in tools:
                 known = self.schema_of(server, tool.name)
                 if known is not None and known != tool.parameters:
-                    await self.known(server, tool.name)
+                    await self.contract_for(server, tool.name)
         return tools
 
     async def _list_unchanged(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
@@ -403,8 +403,8 @@ class ProxyMiddleware(LenientMiddleware):
             raise credentials_refused()
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
-        asked = self._asked(context, AS_SENT, perf_counter_ns())
-        self._gate.record_event(event, asked, self._cached(context), code=code)
+        host_call = self._host_call(context, AS_SENT, perf_counter_ns())
+        self._gate.record_event(event, host_call, self._cached(context), code=code)
 
 
 def _missing(failures: Failures) -> MCPError:
