@@ -101,7 +101,7 @@ class LenientMiddleware(Middleware):
         self._telemetry = self._gate.telemetry
         self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
-        self._raw_requests = RawRequests(self, self._telemetry)
+        self._raw_requests = RawRequests(self, self.policy_for, self._telemetry)
         self._failures = Failures(self._gate)
         self._warm = warm
         hooks = (type(self).on_message, type(self).on_request)

@@ -25,10 +25,10 @@ from mcp_lenient.types import Repair
 from mcp_lenient.values.json_values import plain
 
 if TYPE_CHECKING:
-    from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
     from mcp.server.context import ServerRequestContext
 
-    from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+    from mcp_lenient.rules.policy import Policy
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
@@ -93,20 +93,24 @@ class RawRequests:
 
     Args:
         middleware: The middleware that decides about calls.
+        policy_for: Returns the policy for a tool name.
         telemetry: Where outcomes are recorded.
 
     Attributes:
         servers: The servers that have sent a message on, which have the hook if that is possible.
     """
 
-    def __init__(self, middleware: LenientMiddleware, telemetry: CallTelemetry) -> None:
+    def __init__(
+        self, middleware: Middleware, policy_for: Callable[[str], Policy], telemetry: CallTelemetry
+    ) -> None:
         self._middleware = middleware
+        self._policy_for = policy_for
         self._telemetry = telemetry
         self.servers: WeakSet[FastMCP] = WeakSet()
 
     def install(self, server: FastMCP) -> None:
         """Install the hook on a server that sends its first message on."""
-        reason = host.install(server, RawArgumentsHook(server, self._middleware))
+        reason = host.install(server, RawArgumentsHook(server, self._middleware, self._policy_for))
         self.servers.add(server)
         if reason is not None:
             self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
@@ -121,7 +125,7 @@ class RawRequests:
             params = context.message if isinstance(context.message, Mapping) else {}
             name, sent = params.get("name"), params.get("arguments")
             if context.method == "tools/call" and isinstance(name, str) and _is_raw(sent):
-                policy = self._middleware.policy_for(name)
+                policy = self._policy_for(name)
                 if policy.mode == "observe":
                     read = arguments_in_text(sent, policy)
                     decision = Decision("refused", {}, (), (not_an_object(sent),), policy.mode)
@@ -144,10 +148,12 @@ class RawArgumentsHook:
     Attributes:
         server: The server whose requests it reads.
         middleware: The server's middleware that it reads them for.
+        policy_for: Returns the policy for a tool name.
     """
 
     server: FastMCP
-    middleware: LenientMiddleware
+    middleware: Middleware
+    policy_for: Callable[[str], Policy]
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler) -> Any:
         """Pass a request on, with its arguments read if no other middleware has seen them yet."""
@@ -156,7 +162,7 @@ class RawArgumentsHook:
         if not (_is_raw(sent) and isinstance(name, str) and host.is_first(self.server, self)):
             return await call_next(ctx)
         is_used = any(middleware is self.middleware for middleware in self.server.middleware)
-        policy = self.middleware.policy_for(name)
+        policy = self.policy_for(name)
         if not is_used or policy.mode != "repair" or host.has_header_parameters(self.server, name):
             return await call_next(ctx)
         read = arguments_in_text(sent, policy)
