@@ -13,7 +13,7 @@ from fastmcp.tools import Tool, ToolResult
 from pydantic import Field
 
 from mcp_lenient import create_lenient_proxy
-from mcp_lenient.adapters.client.compat import field
+from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.testing.example_arguments import valid_arguments
 from mcp_lenient.values.json_values import same_json
 
