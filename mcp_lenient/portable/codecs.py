@@ -223,7 +223,7 @@ class Entries(Codec):
         return [{"key": name, "value": self.values.encode(each)} for name, each in value.items()]
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
-        """Return the object; a key that is there twice is a fault."""
+        """Return the object; a list with a key twice is a fault, and stays as it was sent."""
         if not _are_entries(value):
             return value
         read: dict[str, Any] = {}
@@ -231,7 +231,7 @@ class Entries(Codec):
             if entry["key"] in read:
                 faults.append(Unreadable((*path, at, "key"), "this key is in the list twice"))
             read[entry["key"]] = self.values.decode(entry["value"], (*path, at, "value"), faults)
-        return read
+        return read if len(read) == len(value) else value
 
     def published_path(self, path: Path, sent: Any) -> Path:
         """Return the place of the value in the entry that has the name; that of the list if none has it."""
@@ -283,14 +283,14 @@ class Union(Codec):
         """Return the value as the first branch reads it whose result the author's schema accepts."""
         unread: Faults = []
         for branch in self.branches:
-            found: Faults = []
+            branch_faults: Faults = []
             if not branch.accepts_published(value):
                 continue
-            read = branch.codec.decode(value, path, found)
-            if not found and branch.accepts(plain(read)):
+            read = branch.codec.decode(value, path, branch_faults)
+            if not branch_faults and branch.accepts(plain(read)):
                 return read
-            unread += found
-        if not any(branch.accepts(value) for branch in self.branches) or is_json_object(value):
+            unread += branch_faults
+        if is_json_object(value) or not any(branch.accepts(value) for branch in self.branches):
             faults += unread
         return value
 
@@ -330,13 +330,11 @@ class Fields(Codec):
 
     Attributes:
         properties: How they are said.
-        others: How each name that is not declared is said as it is; None if it cannot be.
-        rest: The parameter that has all of these names instead.
+        others: How the value of a name that is not declared is said; None if the published form forbids such names.
     """
 
     properties: Mapping[str, Property]
     others: Codec | None = SAME
-    rest: Property | None = None
     _authors: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -357,11 +355,7 @@ class Fields(Codec):
         for known in self.properties.values():
             if known.must_be_said:
                 said.setdefault(known.name, None)
-        if self.rest is None:
-            return {**said, **self._others_said(more)}
-        if more or self.rest.must_be_said:
-            said[self.rest.name] = self.rest.codec.encode(more) if more else None
-        return said
+        return {**said, **self._others_said(more)}
 
     def _others_said(self, more: Mapping[str, Any]) -> dict[str, Any]:
         if more and self.others is None:
@@ -379,9 +373,7 @@ class Fields(Codec):
         read: dict[str, Any] = {}
         for name, each in value.items():
             at, own = (*path, name), self._authors.get(name)
-            if self.rest is not None and name == self.rest.name:
-                read.update(self._rest_read(self.rest, each, at, faults, value))
-            elif own is None or (own != name and own in value):
+            if own is None or (own != name and own in value):
                 codec = self.properties[name].codec if name in self.properties else self.others or SAME
                 read[name] = codec.decode(each, at, faults)
             elif each is not None or not self.properties[own].null_is_absent:
@@ -389,27 +381,13 @@ class Fields(Codec):
         is_same = read.keys() == value.keys() and all(read[name] is value[name] for name in read)
         return value if is_same else read
 
-    def _rest_read(
-        self, rest: Property, given: Any, path: Path, faults: Faults, sent: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        if given is None and rest.must_be_said:
-            return {}
-        more = rest.codec.decode(given, path, faults)
-        if not isinstance(more, dict):
-            return {rest.name: given}
-        taken = [name for name in more if name in self.properties or name in sent]
-        faults += [Unreadable(path, "it has a name that is a parameter of its own")] * len(taken)
-        return {name: each for name, each in more.items() if name not in taken}
-
     def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path with the published name."""
         fields = sent if isinstance(sent, dict) else {}
         known = self.properties.get(path[0]) if path and isinstance(path[0], str) else None
         if known is not None:
             return (known.name, *known.codec.published_path(path[1:], fields.get(known.name)))
-        if not path or self.rest is None:
-            return path
-        return (self.rest.name, *self.rest.codec.published_path(path, fields.get(self.rest.name)))
+        return path
 
 
 @dataclass(slots=True)

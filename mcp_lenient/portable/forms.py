@@ -173,7 +173,7 @@ _ALL: Final = (
         all_required=True,
         without=(_STRICT.without | LENGTHS | {"default", "title"}) - {"minItems", "maxItems"},
         formats=_FORMATS,
-        deepest=6,
+        deepest=5,
     ),
     _GEMINI,
     _VERTEX,

@@ -293,8 +293,10 @@ def _optional_without_null(tool: ListedTool, _: Any) -> Iterator[Path]:
 
 def _takes_null(schema: Schema) -> bool:
     branches = schema.get("anyOf", schema.get("oneOf", ()))
-    return "null" in _types(schema) or any(
-        isinstance(each, Mapping) and _takes_null(each) for each in branches
+    return (
+        not schema.keys() & {*_TYPED, "enum", "const"}
+        or "null" in _types(schema)
+        or any(isinstance(each, Mapping) and _takes_null(each) for each in branches)
     )
 
 

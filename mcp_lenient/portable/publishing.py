@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -40,7 +40,7 @@ Schema = dict[str, Any]
 Said = tuple[Any, Codec]
 """A published schema, and how its values are said."""
 _MOST_SCHEMAS: Final = 5_000
-"""Schemas made of one; below a reference that would lead to more, a value is JSON text."""
+"""Schemas made of one; beyond them a value is JSON text."""
 _LONGEST_NOTE: Final = 160
 _LONGEST_SCHEMA: Final = 300
 _LONGEST_NAME: Final = 64
@@ -229,8 +229,10 @@ class _Conversion:
         self._form = form
         self._count = 0
         self._codecs = 0
+        self._unions = 0
+        self._alternatives: dict[int, Any] = {}
         self._open: list[str] = []
-        self._definitions: dict[str, tuple[str, Later]] = {}
+        self._definitions: dict[tuple[str, bool], tuple[str, Later]] = {}
         self._published: dict[str, Any] = {}
 
     def result(self) -> Said:
@@ -274,7 +276,8 @@ class _Conversion:
         if isinstance(schema, bool) or not isinstance(schema, Mapping):
             return self._anything({}, at) if schema is not False else (dict(_NEVER), SAME)
         deepest, levels = self._form.deepest, sum(part in _PLACES for part in at)
-        if (levels > deepest or len(at) > 4 * deepest) and not is_root and not _is_scalar(schema):
+        is_deep = levels > deepest or len(at) > 4 * deepest or self._count > _MOST_SCHEMAS
+        if is_deep and not is_root and not _is_scalar(schema):
             return self._as_text(schema, at, "deep")
         if schema.get("writeOnly") is True or schema.get("format") == "password":
             self._hide(at)
@@ -325,7 +328,8 @@ class _Conversion:
         if "allOf" in own and not form.allows("allOf"):
             return True
         unions = own.keys() & {"anyOf", "oneOf"}
-        return bool(unions) and is_object and (form.any_of_alone or form.closed or not form.allows("oneOf"))
+        is_apart = form.any_of_alone or form.closed or not form.allows("oneOf")
+        return bool(unions) and is_object and is_apart
 
     def _with_type(self, own: Schema, at: Path) -> None:
         """Add the type that other keywords imply."""
@@ -352,7 +356,8 @@ class _Conversion:
         if len(types) == 1:
             return {**own, "type": types[0]}
         has_container = not {"array", "object"}.isdisjoint(types)
-        if self._form.type_lists and not (has_container and (self._form.closed or self._form.items_required)):
+        is_apart = self._form.closed or self._form.items_required
+        if self._form.type_lists and not (has_container and is_apart):
             return own
         self._use("type_list_to_any_of", at)
         outside = _only(own, *_ABOUT)
@@ -418,8 +423,8 @@ class _Conversion:
         }
         return {**made, "additionalProperties": False} if self._form.closed else made
 
-    def _as_text(self, own: Mapping[str, Any], at: Path, why: str) -> Said:
-        """Return a text that holds the value as JSON."""
+    def _as_text(self, own: Mapping[str, Any], at: Path, why: str, authors: Any = None) -> Said:
+        """Return a text that holds the value as JSON; an object with it where a text may be another value of the author's."""
         self._recode(f"{why}_to_json_text", at)
         self._hide(at)
         made: Schema = {"type": "string"}
@@ -433,6 +438,9 @@ class _Conversion:
             f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
         )
         _note(made, f"{kind} as text{wanted}")
+        taken = self._tree.node(authors or own).taken
+        if self._unions or taken is None or "string" in taken:
+            return self._json_object(made["description"]), JsonObject()
         return made, JsonText()
 
     def _beside(self, about: Schema, word: str, branches: list[Schema]) -> Schema:
@@ -456,8 +464,9 @@ class _Conversion:
         form, is_plain = self._form, not (beside.keys() - {"description", "title", "default"})
         if form.allows("$ref") and not is_root and is_plain and (form.beside_reference or not beside):
             return self._defined(reference, target, beside)
-        if reference in self._open or self._count > _MOST_SCHEMAS:
-            return self._as_text(_only({**target, **beside}, "description", "title"), at, "recursion")
+        if reference in self._open:
+            about = _only({**target, **beside}, "description", "title")
+            return self._as_text(about, at, "recursion", target)
         self._use("reference_inlined", at)
         self._open.append(reference)
         made = self._schema(_together(target, beside), at, is_root=is_root)
@@ -467,15 +476,16 @@ class _Conversion:
     def _defined(self, reference: str, target: Mapping[str, Any], beside: Schema) -> Said:
         """Return a reference to a published definition, whose values may differ."""
         self._codecs += 1
-        if reference not in self._definitions:
+        key = reference, self._unions > 0
+        if key not in self._definitions:
             name = re.sub(r"[^A-Za-z0-9_.-]", "_", reference.rpartition("/")[2]).strip("_") or "schema"
             taken = {each for each, _ in self._definitions.values()}
             while name in taken:
                 name += "_"
             later = Later()
-            self._definitions[reference] = name, later
+            self._definitions[key] = name, later
             self._published[name], later.codec = self._schema(target, ("$defs", name))
-        name, later = self._definitions[reference]
+        name, later = self._definitions[key]
         kept = {word: each for word, each in beside.items() if self._form.allows(word)}
         return {"$ref": f"#/$defs/{name}", **kept}, later
 
@@ -492,9 +502,10 @@ class _Conversion:
             self._use("moved_into_any_of", at)
             members = [_together(each, inside, is_outside=True) for each in members]
             inside = {}
-        codecs = self._codecs
+        codecs, is_union = self._codecs, sum(not _is_null(each) for each in members) > 1
+        self._unions += is_union
         said = [self._schema(each, (*at, word, str(place))) for place, each in enumerate(members)]
-        self._apart(said, at)
+        self._unions -= is_union
         about = self._kept({**inside, **about}, at)
         made = self._beside(about, word, [each for each, _ in said])
         return made, SAME if self._codecs == codecs else Union(tuple(map(self._branch, members, said)))
@@ -506,16 +517,8 @@ class _Conversion:
         def published() -> Node:
             return Tree(readable({**schema, "$defs": self._published} if self._published else schema)).top
 
-        return Branch(self._tree.node(member).takes, lambda value: published().takes(value), codec)
-
-    def _apart(self, said: list[Said], at: Path) -> None:
-        """Say JSON text as an object where another branch takes a text."""
-        if not any(_takes_text(schema) for schema, codec in said if not isinstance(codec, JsonText)):
-            return
-        for place, (schema, codec) in enumerate(said):
-            if isinstance(codec, JsonText):
-                self._recode("json_object_beside_text", at)
-                said[place] = self._json_object(schema["description"]), JsonObject()
+        author = partial(self._tree.node, member)
+        return Branch(lambda value: author().takes(value), lambda value: published().takes(value), codec)
 
     # Arrays
 
@@ -545,6 +548,8 @@ class _Conversion:
         properties = own.get("properties")
         declared = {name: sub for name, sub in (properties or {}).items() if sub not in (False, _NEVER)}
         others = _others(own)
+        if self._unions and not self._stays_object(own, declared, at):
+            return self._as_text(own, at, "object")
         if not declared and not is_root:
             if isinstance(others, Mapping) and others.keys() - _ABOUT and not self._form.maps:
                 return self._entries(own, others, at)
@@ -553,7 +558,7 @@ class _Conversion:
         made = self._kept(_except(own, "required"), at)
         said, published = self._properties(own, declared, at)
         required = self._required(own, published, made, at)
-        others_said, rest = self._rest(own, said, required, made, at)
+        others_said = self._undeclared(own, made, at)
         if properties is not None or said or self._form.properties_required:
             if properties is None and not said:
                 self._use("properties_added", at)
@@ -562,7 +567,13 @@ class _Conversion:
             made["required"] = required
         if not is_root and not said and not self._form.free_objects:
             return self._as_text(own, at, "free_object")
-        return made, Fields(published, others_said, rest)
+        return made, Fields(published, others_said)
+
+    def _stays_object(self, own: Schema, declared: Schema, at: Path) -> bool:
+        """Return whether the form says an object of these properties by the author's names, each of which may be left out."""
+        is_nested = "properties" in at
+        is_complete = not self._form.all_required or declared.keys() <= set(own.get("required") or ())
+        return is_complete and all(self._keeps_name(name, is_nested=is_nested) for name in declared)
 
     def _properties(
         self, own: Schema, declared: Mapping[str, Any], at: Path
@@ -570,11 +581,15 @@ class _Conversion:
         required = own.get("required") or ()
         made: Schema = {}
         published: dict[str, Property] = {}
-        taken = set(declared)
+        taken = {*declared, *(name for name in required if isinstance(name, str))}
         for name, sub in declared.items():
             here = (*at, "properties", name)
-            said = self._name(name, taken, here, is_nested="properties" in at)
+            is_kept = self._keeps_name(name, is_nested="properties" in at)
+            said = name if is_kept else self._renamed(name, taken, here)
+            is_alternative = id(sub) in self._alternatives
+            self._unions += is_alternative
             schema, known = self._property(sub, said, here, is_required=name in required)
+            self._unions -= is_alternative
             if name in self.secret:
                 self.secret.add(said)
             if said != name:
@@ -582,18 +597,20 @@ class _Conversion:
             made[said], published[name] = schema, known
         return made, published
 
-    def _name(self, name: str, taken: set[str], at: Path, *, is_nested: bool) -> str:
-        """Return the published name of a property."""
+    def _keeps_name(self, name: str, *, is_nested: bool) -> bool:
+        """Return whether the form takes the name of a property."""
         form = self._form
         pattern = form.property_names if form.nested_names or not is_nested else None
         is_right = pattern is None or re.fullmatch(pattern, name) is not None
-        if is_right and name not in form.reserved_names:
-            return name
+        return is_right and name not in form.reserved_names
+
+    def _renamed(self, name: str, taken: set[str], at: Path) -> str:
+        """Return another name for a property, that no other one has."""
         self._recode("property_renamed", at)
         said = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_") or "parameter"
         if len(said) > _LONGEST_NAME - 2:
             said = f"{said[: _LONGEST_NAME - 12]}_{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
-        while said in taken or said in form.reserved_names:
+        while said in taken or said in self._form.reserved_names:
             said += "_"
         taken.add(said)
         return said
@@ -610,12 +627,11 @@ class _Conversion:
                 schema, codec = self._schema(without, at)
                 return schema, Property(name, codec, drops_null=True)
         schema, codec = self._schema(sub, at)
-        if is_required or not (form.all_required or form.null_for_absent):
-            return schema, Property(name, codec)
-        if takes_null and not is_same:
-            if form.all_required:
-                msg = f"at {pointer(at) or '/'}, null and leaving it out mean different things"
-                raise _LostError(msg)
+        if form.all_required and not is_required and (takes_null or self._unions) and not is_same:
+            msg = f"at {pointer(at)}, null and leaving it out mean different things"
+            raise _LostError(msg)
+        takes_null_for_absent = form.null_for_absent and not takes_null
+        if is_required or not (form.all_required or takes_null_for_absent):
             return schema, Property(name, codec)
         self._recode("absent_to_null", at)
         if not takes_null or not ("$ref" in schema or self._takes_null(schema)):
@@ -624,8 +640,7 @@ class _Conversion:
         return schema, Property(
             name,
             codec,
-            drops_null=is_same and not form.all_required,
-            null_is_absent=True,
+            null_is_absent=not self._unions,  # in a union another branch may take the null
             must_be_said=form.all_required,
         )
 
@@ -642,47 +657,32 @@ class _Conversion:
             _note(made, f"also needs {_short(', '.join(undeclared))}")
         return required
 
-    def _rest(
-        self, own: Schema, said: Schema, required: list[str], made: Schema, at: Path
-    ) -> tuple[Codec | None, Property | None]:
-        """Return how undeclared names are said: as they are, or in a parameter of their own."""
-        given, others = own.get("additionalProperties"), _others(own)
+    def _undeclared(self, own: Schema, made: Schema, at: Path) -> Codec | None:
+        """Return how the values of undeclared names are said, which stay as they are; None where the form forbids such names."""
+        others = own.get("additionalProperties")
         if self._form.closed:
             made["additionalProperties"] = False
-            if given is not False:
+            if others is not False:
                 self._use("closed", at)
-        elif self._form.allows("additionalProperties") and self._form.maps:
-            if isinstance(given, Mapping) and others is not True:
+            return None
+        if self._form.allows("additionalProperties") and self._form.maps:
+            if isinstance(others, Mapping) and _others(own) is not True:
+                self._unions += "patternProperties" in own  # a name of a pattern may have another value
                 made["additionalProperties"], codec = self._schema(others, (*at, "additionalProperties"))
-                return codec, None
-            if given is not None:
-                made["additionalProperties"] = given if isinstance(given, bool) else True
-            return SAME, None
-        elif given is not None:
+                self._unions -= "patternProperties" in own
+                return codec
+            if others is not None:
+                made["additionalProperties"] = others if isinstance(others, bool) else True
+        elif others is not None:
             self._use("additionalProperties_dropped", at)
-        if others in (None, False) and "patternProperties" not in own:
-            return None if self._form.closed else SAME, None
-        return None, self._rest_parameter(others, said, required, at)
-
-    def _rest_parameter(self, others: Any, said: Schema, required: list[str], at: Path) -> Property:
-        """Add the parameter that has the undeclared names and their values."""
-        self._recode("other_names_to_parameter", at)
-        name = "additional_properties"
-        while name in said:
-            name += "_"
-        about = {"description": "Further names and values."}
-        if isinstance(others, Mapping):
-            schema, codec = self._entries(about, others, at)
-        else:
-            schema, codec = self._as_text({**about, "type": "object"}, at, "other_names")
-        if self._form.all_required:
-            required.append(name)
-            schema = _nullable(schema)
-        said[name] = schema
-        return Property(name, codec, must_be_said=self._form.all_required)
+            if others is not False:
+                _note(made, _told("additionalProperties", others))
+        return SAME
 
     def _entries(self, own: Schema, values: Any, at: Path) -> Said:
-        """Return a list of names and values."""
+        """Return a list of names and values; JSON text in a union, where a list may be another value."""
+        if self._unions:
+            return self._as_text({**own, "additionalProperties": values}, at, "map")
         self._recode("map_to_entries", at)
         bounds = ("minProperties", "maxProperties")
         made = self._kept(_except(own, "type", "required", *bounds), at)
@@ -703,8 +703,7 @@ class _Conversion:
 
     def _takes_null(self, schema: Any) -> bool:
         """Return whether a schema says that null is accepted."""
-        node = self._tree.node(schema)
-        return "null" in node.all_kinds and node.takes(None)
+        return self._tree.node(schema).takes(None)
 
     def _without_null(self, sub: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return a schema without its null; None if null is all it takes, or it is said elsewhere."""
@@ -738,34 +737,35 @@ class _Conversion:
         made = _except(own, *words)
         made["properties"] = dict(made.get("properties") or {})
         required = list(made.get("required") or ())
-        for member in self._members(own.get("allOf", ())):
+        for member in self._members(own.get("allOf", ()), is_root=is_root):
             _add_member(made, member)
             required += [each for each in member.get("required", ()) if each not in required]
         for word in ("anyOf", "oneOf"):
-            members = list(self._members(own.get(word, ())))
+            members = list(self._members(own.get(word, ()), is_root=is_root))
             if members and not (is_root or made["properties"] or any(map(_is_of_objects, members))):
                 made[word] = own[word]
             else:
                 required += self._add_ways(made, members, required, is_one=word == "oneOf")
         for word, condition in _only(own, *CONDITIONS & words).items():
             _note(made, _told(word, condition))
-        for member in self._members([own[word] for word in ("then", "else") if is_root and word in own]):
+        conditional = [own[word] for word in ("then", "else") if is_root and word in own]
+        for member in self._members(conditional, is_root=True):
             for name, sub in (member.get("properties") or {}).items():
-                made["properties"].setdefault(name, sub)
+                made["properties"].setdefault(name, self._alternative(sub))
         if is_root or made["properties"]:
             made["type"] = "object"
         elif made.get("type") != "object":
             del made["properties"]
         return {**made, "required": required} if required else made
 
-    def _members(self, members: Any) -> Iterator[Schema]:
+    def _members(self, members: Any, *, is_root: bool) -> Iterator[Schema]:
         """Yield the object schemas of a combinator, with references followed and their own ``allOf`` merged."""
         for each in members if isinstance(members, list) else ():
             member = self._followed(each)
             if isinstance(member, Mapping) and member != _NEVER:
                 self._count += 1
                 nested = member.keys() & {"allOf", "anyOf", "oneOf"} and self._count < _MOST_SCHEMAS
-                yield self._merged(dict(member), ("allOf",), is_root=True) if nested else dict(member)
+                yield self._merged(dict(member), ("allOf",), is_root=is_root) if nested else dict(member)
 
     def _followed(self, schema: Any) -> Any:
         for _ in range(16):
@@ -776,6 +776,11 @@ class _Conversion:
             schema = _together(target, beside) if isinstance(target, Mapping) else beside
         return {}
 
+    def _alternative(self, schema: Any) -> Any:
+        """Note that a property's schema holds for some of the accepted objects only, as a branch of a union does."""
+        self._alternatives[id(schema)] = schema  # kept alive, so that its id is not reused
+        return schema
+
     def _add_ways(
         self, made: Schema, members: list[Schema], required: list[str], *, is_one: bool
     ) -> list[str]:
@@ -784,7 +789,7 @@ class _Conversion:
         common = [each for each in ways[0] if all(each in way for way in ways)] if ways else []
         for member in members:
             for name, sub in (member.get("properties") or {}).items():
-                made["properties"][name] = _either(made["properties"].get(name), sub)
+                made["properties"][name] = self._alternative(_either(made["properties"].get(name), sub))
         known = {*common, *required}
         sets = [", ".join(each for each in way if each not in known) for way in ways]
         if any(sets):
@@ -871,15 +876,6 @@ def _either(one: Any, other: Any) -> Any:
         return one
     known = one["anyOf"] if isinstance(one, Mapping) and one.keys() == {"anyOf"} else [one]
     return one if other in known else {"anyOf": [*known, other]}
-
-
-def _takes_text(schema: Any) -> bool:
-    if not isinstance(schema, Mapping) or "$ref" in schema:
-        return True
-    if "anyOf" in schema:
-        return any(map(_takes_text, schema["anyOf"]))
-    types = schema.get("type")
-    return types in (None, "string") or (isinstance(types, list) and "string" in types)
 
 
 def _nullable(schema: Schema) -> Schema:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schema_shapes import SHAPES, parameters
-from strategies import LAW, same_json, schemas, values
+from strategies import LAW, examples, same_json, schemas, values
 from tables import each_row
 
+from fuzz.choices import Choices
+from fuzz.published import check
 from mcp_lenient import Policy, normalize
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.portable import FORMS, Form, publish, read_back
@@ -74,6 +76,83 @@ def test_every_value_is_expressible_and_read_back(data: st.DataObject):
     assert not read.unreadable
     assert same_json(without_nulls(read.arguments), without_nulls(value))
     assert same_json(without_nulls(read_back(published, value).arguments), without_nulls(value))
+
+
+class DrawnChoices(Choices):
+    """Choices that Hypothesis makes, so that it finds the smallest call that breaks a law."""
+
+    __slots__ = ("_draw",)
+
+    def __init__(self, data: st.DataObject) -> None:
+        super().__init__(b"")
+        self._draw = data.draw
+
+    def below(self, bound: int) -> int:
+        """Return a number from 0 to below ``bound``."""
+        return self._draw(st.integers(0, bound - 1))
+
+
+@given(st.data())
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
+def test_an_accepted_call_is_never_changed(data: st.DataObject):
+    """What the author's schema accepts stays as sent under each form, and is read back as it was said; the page lists exceptions."""
+    check(DrawnChoices(data))
+
+
+TEXTS: Json = {"type": "object", "additionalProperties": {"type": "string"}}
+ENTRY = {"key": "env", "value": "prod"}
+RENAMED: Json = {"type": "object", "properties": {"a[x]": {"type": "integer"}}}
+
+
+@each_row(
+    "form, schema, sent",
+    [
+        pytest.param(
+            "portable", {"anyOf": [{"type": "array", "items": TEXTS}, TEXTS]}, [ENTRY], id="list_of_entries"
+        ),
+        pytest.param("gemini", {"anyOf": [TEXTS, {"type": "array"}]}, [ENTRY], id="map_first"),
+        pytest.param("vertex", {"type": ["object", "array"], "items": TEXTS}, [ENTRY], id="type_list"),
+        pytest.param(
+            "portable", {"anyOf": [{"type": "object"}, {"type": "string"}]}, "{}", id="text_of_an_object"
+        ),
+        pytest.param("groq", {}, None, id="any_value"),
+        pytest.param(
+            "openai-strict", {"type": ["string", "null"], "default": "a"}, None, id="null_with_default"
+        ),
+        pytest.param(
+            "portable", {"anyOf": [RENAMED, parameters(a_x={})]}, {"a_x": 1}, id="renamed_in_a_union"
+        ),
+        pytest.param(
+            "groq",
+            {"anyOf": [parameters(a={"type": "string"}, b={}), {}]},
+            {"a": None, "b": 1},
+            id="null_in_a_union",
+        ),
+        pytest.param(
+            "gemini",
+            {
+                "type": "object",
+                "properties": {},
+                "anyOf": [parameters(a=TEXTS), parameters(b={"type": "string"})],
+            },
+            {"a": [ENTRY], "b": "c"},
+            id="alternative_properties",
+        ),
+    ],
+)
+def test_what_another_branch_takes_is_not_changed(form: str, schema: Json, sent: Any):
+    """A value that looks as if it were said in the form, and that the author's schema accepts, stays as it is."""
+    tool = {"type": "object", "properties": {"x": schema}}
+    assert accepts(tool, {"x": sent})
+    assert read_back(publish(tool, form), {"x": sent}).arguments == {"x": sent}
+
+
+def test_a_key_that_is_there_twice_stays():
+    """Entries with a key twice cannot be read, and stay as they were sent, so that no value is lost where they are forwarded."""
+    sent = {"x": [ENTRY, {**ENTRY, "value": "test"}]}
+    read = read_back(publish(parameters(x=TEXTS), "portable"), sent)
+    assert read.unreadable
+    assert read.arguments == sent
 
 
 def without_nulls(value: Any) -> Any:
@@ -145,7 +224,10 @@ def deep(levels: int) -> Json:
     return parameters(top=schema)
 
 
-@each_row("schema", [wide(40), deep(150), {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}])
+ENDLESS: Json = parameters(x={"allOf": [{"anyOf": [{"type": "null"}, {}, {}, {}]}, {"$ref": "#"}]})
+
+
+@each_row("schema", [wide(40), deep(150), {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, ENDLESS])
 @each_row("form", sorted(FORMS))
 def test_hostile_schemas_stay_small(schema: Json, form: str):
     """References that double, deep nesting and references to themselves neither stall nor explode."""
