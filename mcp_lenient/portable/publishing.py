@@ -55,6 +55,8 @@ _TOLD: Final = frozenset(
     " not if then else dependentRequired dependentSchemas".split()
 )
 """Keywords that the description has where the schema may not."""
+_OF_CONTAINERS: Final = frozenset("properties additionalProperties items prefixItems".split())
+"""Keywords that hold the schemas of what is in a container."""
 _PLACES: Final = frozenset("properties items prefixItems anyOf oneOf allOf additionalProperties".split())
 _ABOUT: Final = frozenset("title description default examples example deprecated readOnly writeOnly".split())
 _NOT_ADDED: Final = frozenset("properties required title additionalProperties unevaluatedProperties".split())
@@ -329,7 +331,7 @@ class _Conversion:
             return True
         unions = own.keys() & {"anyOf", "oneOf"}
         is_apart = form.any_of_alone or form.closed or not form.allows("oneOf")
-        return bool(unions) and is_object and is_apart
+        return bool(unions) and ("properties" in own or (is_object and is_apart))
 
     def _with_type(self, own: Schema, at: Path) -> None:
         """Add the type that other keywords imply."""
@@ -356,7 +358,7 @@ class _Conversion:
         if len(types) == 1:
             return {**own, "type": types[0]}
         has_container = not {"array", "object"}.isdisjoint(types)
-        is_apart = self._form.closed or self._form.items_required
+        is_apart = self._form.closed or self._form.items_required or not _OF_CONTAINERS.isdisjoint(own)
         if self._form.type_lists and not (has_container and is_apart):
             return own
         self._use("type_list_to_any_of", at)
@@ -369,7 +371,7 @@ class _Conversion:
         made: Schema = {}
         notes: list[str] = []
         for keyword, value in own.items():
-            if keyword in ("properties", "additionalProperties", "items", "prefixItems", "anyOf", "oneOf"):
+            if keyword in _OF_CONTAINERS or keyword in ("anyOf", "oneOf"):
                 continue
             if self._stays(keyword, value, own):
                 made[keyword] = value
@@ -498,7 +500,7 @@ class _Conversion:
         if len(members) == 1 and len(members) < len(own[word]):
             self._use("branch_dropped", at)
             return self._schema(_together(members[0], around), at)
-        if inside and self._form.any_of_alone:
+        if inside and (self._form.any_of_alone or not _OF_CONTAINERS.isdisjoint(inside)):
             self._use("moved_into_any_of", at)
             members = [_together(each, inside, is_outside=True) for each in members]
             inside = {}

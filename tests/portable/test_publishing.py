@@ -155,6 +155,27 @@ def test_a_key_that_is_there_twice_stays():
     assert read.arguments == sent
 
 
+@each_row("form", sorted(FORMS))
+@each_row(
+    "schema",
+    [
+        {"type": ["object", "null"], "properties": {"depth": {"type": "integer"}}},
+        {"type": ["array", "null"], "items": parameters(depth={"type": "integer"})},
+        {
+            "type": "object",
+            "properties": {"depth": {"type": "integer"}},
+            "anyOf": [{"required": ["depth"]}, {}],
+        },
+        {"items": parameters(depth={"type": "integer"}), "anyOf": [{"type": "array"}, {"type": "null"}]},
+    ],
+)
+def test_what_is_in_a_container_is_published(form: str, schema: Json):
+    """The properties and items of a place with several types, or beside a union, are published."""
+    assert "depth" in str(publish(parameters(x=schema), form).schema)
+    if "properties" in schema:
+        assert "depth" in str(publish({**schema, "type": "object"}, form).schema)
+
+
 def without_nulls(value: Any) -> Any:
     """Return a value without the names whose value is null."""
     if isinstance(value, dict):
