@@ -59,6 +59,8 @@ _OF_CONTAINERS: Final = frozenset("properties additionalProperties items prefixI
 """Keywords that hold the schemas of what is in a container."""
 _PLACES: Final = frozenset("properties items prefixItems anyOf oneOf allOf additionalProperties".split())
 _ABOUT: Final = frozenset("title description default examples example deprecated readOnly writeOnly".split())
+_HEADER: Final = "x-mcp-header"
+"""The keyword of a parameter that a request repeats in an HTTP header; the SDK compares the two by the listed schema."""
 _NOT_ADDED: Final = frozenset("properties required title additionalProperties unevaluatedProperties".split())
 """Keywords of a part of ``allOf`` that do not hold for the whole, or are added by name."""
 
@@ -388,7 +390,7 @@ class _Conversion:
 
     def _stays(self, keyword: str, value: Any, own: Schema) -> bool:
         form = self._form
-        if keyword == "type":
+        if keyword in ("type", _HEADER):
             return True
         if not form.allows(keyword):
             return False
@@ -575,7 +577,9 @@ class _Conversion:
         """Return whether the form says an object of these properties by the author's names, each of which may be left out."""
         is_nested = "properties" in at
         is_complete = not self._form.all_required or declared.keys() <= set(own.get("required") or ())
-        return is_complete and all(self._keeps_name(name, is_nested=is_nested) for name in declared)
+        return is_complete and all(
+            self._keeps_name(name, sub, is_nested=is_nested) for name, sub in declared.items()
+        )
 
     def _properties(
         self, own: Schema, declared: Mapping[str, Any], at: Path
@@ -586,7 +590,7 @@ class _Conversion:
         taken = {*declared, *(name for name in required if isinstance(name, str))}
         for name, sub in declared.items():
             here = (*at, "properties", name)
-            is_kept = self._keeps_name(name, is_nested="properties" in at)
+            is_kept = self._keeps_name(name, sub, is_nested="properties" in at)
             said = name if is_kept else self._renamed(name, taken, here)
             is_alternative = id(sub) in self._alternatives
             self._unions += is_alternative
@@ -599,12 +603,12 @@ class _Conversion:
             made[said], published[name] = schema, known
         return made, published
 
-    def _keeps_name(self, name: str, *, is_nested: bool) -> bool:
-        """Return whether the form takes the name of a property."""
+    def _keeps_name(self, name: str, sub: Any, *, is_nested: bool) -> bool:
+        """Return whether the form takes the name of a property, or a header has its value."""
         form = self._form
         pattern = form.property_names if form.nested_names or not is_nested else None
         is_right = pattern is None or re.fullmatch(pattern, name) is not None
-        return is_right and name not in form.reserved_names
+        return (is_right and name not in form.reserved_names) or _has_header(sub)
 
     def _renamed(self, name: str, taken: set[str], at: Path) -> str:
         """Return another name for a property, that no other one has."""
@@ -629,10 +633,13 @@ class _Conversion:
                 schema, codec = self._schema(without, at)
                 return schema, Property(name, codec, drops_null=True)
         schema, codec = self._schema(sub, at)
+        if form.all_required and not is_required and _has_header(sub):
+            msg = f"at {pointer(at)}, a header has the value, which cannot be null"
+            raise _LostError(msg)
         if form.all_required and not is_required and (takes_null or self._unions) and not is_same:
             msg = f"at {pointer(at)}, null and leaving it out mean different things"
             raise _LostError(msg)
-        takes_null_for_absent = form.null_for_absent and not takes_null
+        takes_null_for_absent = form.null_for_absent and not (takes_null or _has_header(sub))
         if is_required or not (form.all_required or takes_null_for_absent):
             return schema, Property(name, codec)
         self._recode("absent_to_null", at)
@@ -799,6 +806,10 @@ class _Conversion:
             number = "exactly" if is_one else "at least"
             _note(made, f"needs {number} one of: {_short(listed, _LONGEST_SCHEMA)}")
         return [each for each in common if each not in required]
+
+
+def _has_header(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and _HEADER in schema
 
 
 def _combines(schema: Mapping[str, Any]) -> bool:

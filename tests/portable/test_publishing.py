@@ -155,6 +155,28 @@ def test_a_key_that_is_there_twice_stays():
     assert read.arguments == sent
 
 
+HEADER = {"type": "string", "x-mcp-header": "Tenant"}
+
+
+@each_row("form", sorted(FORMS))
+@each_row("name", ["tenant", "$tenant", "anyOf"])
+@each_row("required", [[], ["x"]])
+def test_a_parameter_that_a_header_repeats_stays(form: str, name: str, required: list[str]):
+    """Each form keeps the keyword, the name, the place and the single type of such a parameter, which the SDK looks at."""
+    schema: Json = {"type": "object", "properties": {name: HEADER, "more": {"maxProperties": 1}}}
+    schema["required"] = [name] if required else []
+    published = publish(schema, form)
+    listed = published.schema["properties"][name]
+    assert (listed["type"], listed["x-mcp-header"]) == ("string", "Tenant")
+    assert published.say({name: "a"})[name] == "a"
+
+
+def test_a_header_of_an_optional_parameter_leaves_no_strict_form():
+    """OpenAI's strict mode needs null for what is left out, which a parameter with a header cannot have."""
+    published = publish({"type": "object", "properties": {"tenant": HEADER}}, "openai-strict")
+    assert published.lost == "at /properties/tenant, a header has the value, which cannot be null"
+
+
 @each_row("form", sorted(FORMS))
 @each_row(
     "schema",
