@@ -13,6 +13,7 @@ from typing import Any, Final
 from fuzz.calls import CANARY, arguments, input_schema
 from fuzz.choices import Choices
 from fuzz.laws import one_log, one_schema, one_spelling
+from fuzz.published import one_published
 from mcp_lenient import (
     DEFAULT_RULES,
     Limits,
@@ -239,6 +240,7 @@ TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = MappingProxyType(
         "spelling": one_spelling,
         "schemas": one_schema,
         "log": one_log,
+        "published": one_published,
     }
 )
 """The targets by name."""
