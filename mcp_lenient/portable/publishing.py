@@ -574,7 +574,7 @@ class _Conversion:
         return made, Fields(published, others_said)
 
     def _stays_object(self, own: Schema, declared: Schema, at: Path) -> bool:
-        """Return whether the form says an object of these properties by the author's names, each of which may be left out."""
+        """Return whether the form has the author's names for these properties, and leaves out what may be left out."""
         is_nested = "properties" in at
         is_complete = not self._form.all_required or declared.keys() <= set(own.get("required") or ())
         return is_complete and all(

@@ -105,7 +105,7 @@ BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
     "anchored_patterns": (one(a={"pattern": "a"}), "llama.cpp", ["/properties/a"]),
     "bounds_below": (one(a={"maxLength": 2000}), "llama.cpp", ["/properties/a"]),
     "formats": (ListedTool("a", closed("a", a=URI)), "openai-strict", ["/properties/a"]),
-    "optional_null": (one(a={"type": "string"}), "groq", ["/properties/a"]),
+    "optional_null": (one(a={"type": "string"}, any={}), "groq", ["/properties/a"]),
 }
 
 
