@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.client.transports import ClientTransport
 
+    from mcp_lenient.adapters.fastmcp.proxy.middleware import ProxyMiddleware
     from mcp_lenient.adapters.fastmcp.proxy.server import ForwardHeaders
     from mcp_lenient.rules.policy import Mode, Policy
 
@@ -85,7 +87,7 @@ def proxy(  # noqa: PLR0913 - an option each
         stateless: Keep no sessions over HTTP, so that any of several such processes can answer any request.
     """
     check_target(target)
-    from mcp_lenient.cli.targets import target_of
+    from mcp_lenient.cli.targets import logs_from, target_of
     from mcp_lenient.rules.policy import Policy
 
     if reload and config is None and "MCP_LENIENT_CONFIG" not in os.environ:
@@ -114,7 +116,9 @@ def proxy(  # noqa: PLR0913 - an option each
         configure_logging(file=log)
     from mcp.shared.exceptions import MCPDeprecationWarning  # which FastMCP 3 does not have
 
-    with warnings.catch_warnings(), suppress(KeyboardInterrupt):
+    # The SDK logs an answer that is none, with a traceback; the proxy's own log says why it is none.
+    quiet_sdk = logs_from(logging.CRITICAL, "mcp.client.streamable_http")
+    with quiet_sdk, warnings.catch_warnings(), suppress(KeyboardInterrupt):
         # FastMCP passes on logs and requests of servers by parts of the SDK that are deprecated; an operator of a proxy can
         # change neither server nor client.
         warnings.simplefilter("ignore", MCPDeprecationWarning)
@@ -124,6 +128,8 @@ def proxy(  # noqa: PLR0913 - an option each
 
 async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
     """Serve until the client disconnects or the process must stop, then end the server behind the proxy."""
+    # Not in a task group, which would raise a group of errors for the KeyboardInterrupt of a signal.
+    checking = asyncio.ensure_future(_check_servers(server, over_http=address is not None))
     try:
         if address is not None:
             with _interrupted_by_sigterm():
@@ -136,6 +142,7 @@ async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
                 await server.run_async("stdio", show_banner=False)
                 tasks.cancel_scope.cancel()
     finally:
+        checking.cancel()
         with anyio.CancelScope(shield=True):
             await _close(server)
 
@@ -162,13 +169,21 @@ async def _stop_on_signal(server: FastMCP) -> None:
             os._exit(DONE)
 
 
+async def _check_servers(server: FastMCP, *, over_http: bool) -> None:
+    for middleware in _middleware_of(server):
+        await middleware.check_servers(over_http=over_http)
+
+
 async def _close(server: FastMCP) -> None:
+    with anyio.move_on_after(_LONGEST_END):
+        for middleware in _middleware_of(server):
+            await middleware.close()
+
+
+def _middleware_of(server: FastMCP) -> list[ProxyMiddleware]:
     from mcp_lenient.adapters.fastmcp.proxy.middleware import ProxyMiddleware
 
-    with anyio.move_on_after(_LONGEST_END):
-        for middleware in server.middleware:
-            if isinstance(middleware, ProxyMiddleware):
-                await middleware.close()
+    return [middleware for middleware in server.middleware if isinstance(middleware, ProxyMiddleware)]
 
 
 def _server(

@@ -236,7 +236,7 @@ def one_line_errors(named: str) -> Iterator[None]:
     logger = logging.getLogger(stdio.__name__)
     logger.addFilter(output)
     try:
-        with _errors_only(tool_name_validation.__name__):
+        with logs_from(logging.ERROR, tool_name_validation.__name__):
             yield
     except BrokenPipeError:  # the reader of stdout is gone
         raise
@@ -264,19 +264,20 @@ class _Output(logging.Filter):
 @contextmanager
 def quiet() -> Iterator[None]:
     """Suppress the events of a command's own calls, and FastMCP's notices."""
-    with silenced(), _errors_only("fastmcp"):
+    with silenced(), logs_from(logging.ERROR, "fastmcp"):
         yield
 
 
 @contextmanager
-def _errors_only(name: str) -> Iterator[None]:
+def logs_from(level: int, name: str) -> Iterator[None]:
+    """Let a logger drop records below a level."""
     logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    before = logger.level
+    logger.setLevel(level)
     try:
         yield
     finally:
-        logger.setLevel(level)
+        logger.setLevel(before)
 
 
 def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:

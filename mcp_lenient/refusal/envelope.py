@@ -13,7 +13,7 @@ from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, escaped_pointer, in_json, shown, shown_key, shown_name
 from mcp_lenient.values.json_values import tokens_of
-from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, marked
+from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, Text, marked
 from mcp_lenient.values.language import language as texts
 from mcp_lenient.values.names import nearest
 
@@ -273,10 +273,6 @@ _ABOUT_TOOL: Final = {
         "Tool '{tool}' failed with an error of its own. It may have run in part: find out what it has done before you "
         "call it again. Whoever operates the server finds the error under the id {error_id}."
     ),
-    "UPSTREAM_UNAVAILABLE": marked(
-        "Tool '{tool}' cannot be called now: the server behind this proxy is not available. "
-        "The tool was not run. Try again later."
-    ),
     "UPSTREAM_TIMED_OUT": marked(
         "Tool '{tool}' did not answer within {timeout_seconds:g} seconds. The call was cancelled, but it may have run: "
         "find out what it has done before you send it again."
@@ -288,6 +284,30 @@ def about_tool(code: str, name: str, *, language: str = ENGLISH, **details: Any)
     """Return the envelope for a call that no violation explains; ``details`` has what the text for the code names."""
     details = {"tool": shown_name(name), **details}
     return error_envelope(code, texts(language)(_ABOUT_TOOL[code], **details), details)
+
+
+def unavailable_tool(
+    name: str, reason: Text, *, passes: bool = True, language: str = ENGLISH
+) -> dict[str, Any]:
+    """Return the envelope for a call that could not be sent to the tool's server.
+
+    Args:
+        name: The tool.
+        reason: Why, in one sentence.
+        passes: Whether the same call may succeed later.
+        language: The language of the message.
+    """
+    words, tool = texts(language), shown_name(name)
+    advice = (
+        words("Try again later.") if passes else words("Only whoever operates the proxy can change this.")
+    )
+    message = words.sentences(
+        words("Tool '{tool}' cannot be called now.", tool=tool),
+        words.of(reason),
+        words("The tool was not run."),
+        advice,
+    )
+    return error_envelope("UPSTREAM_UNAVAILABLE", message, {"tool": tool})
 
 
 # --- the text of an envelope ------------------------------------------------------------------------------

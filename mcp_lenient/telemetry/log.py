@@ -41,6 +41,7 @@ LibraryEventName = Literal[
     "definitions_kept",
     "form_unavailable",
     "list_failed",
+    "server_unavailable",
     "repeats_unavailable",
     "markup_leaked",
 ]

@@ -106,6 +106,7 @@ class Sending:
         url: The address of the server.
         has_auth: Whether the operator has set the server's ``Authorization``.
         watch: Called with each response.
+        failed: Called with each error for which there is no response.
     """
 
     make: Callable[..., httpx2.AsyncClient]
@@ -114,12 +115,15 @@ class Sending:
     url: str
     has_auth: bool
     watch: Callable[[httpx2.Response], None] | None = None
+    failed: Callable[[httpx2.HTTPError], None] | None = None
 
     def __call__(self, **given: Any) -> httpx2.AsyncClient:
         """Create a client; the headers that FastMCP's proxy forwards are not used."""
         client = self.make(**{**given, "headers": {**self.callers(), **self.own}})
         client.event_hooks["request"].append(self._refresh)
         client.event_hooks["response"].append(self._show)
+        if isinstance(client, _Client):
+            client.failed = self.failed
         return client
 
     async def _show(self, response: httpx2.Response) -> None:
@@ -167,13 +171,21 @@ def sending_of(transport: Any) -> Sending | None:
     return found if isinstance(found, Sending) else None
 
 
-def watched(transport: Any, watch: Callable[[httpx2.Response], None]) -> Any:
-    """Return a copy of an HTTP transport whose responses are shown to ``watch``; any other is returned as it is."""
+def watched(
+    transport: Any, watch: Callable[[httpx2.Response], None], failed: Callable[[httpx2.HTTPError], None]
+) -> Any:
+    """Return a copy of an HTTP transport that shows its responses and errors; any other is returned as it is.
+
+    Args:
+        transport: A transport made by :func:`connected`.
+        watch: Called with each response.
+        failed: Called with each error for which there is no response, which the SDK may turn into one without a cause.
+    """
     sending = sending_of(transport)
     if sending is None:
         return transport
     transport = copy.copy(transport)
-    transport.httpx_client_factory = replace(sending, watch=watch)
+    transport.httpx_client_factory = replace(sending, watch=watch, failed=failed)
     return transport
 
 
@@ -224,12 +236,31 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
     return transport
 
 
+class _Client(httpx2.AsyncClient):
+    """An HTTP client that shows its errors.
+
+    Attributes:
+        failed: Called with each error for which there is no response.
+    """
+
+    failed: Callable[[httpx2.HTTPError], None] | None = None
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request."""
+        try:
+            return await super().send(request, **options)
+        except httpx2.HTTPError as error:
+            if self.failed is not None:
+                self.failed(error)
+            raise
+
+
 def _client(
     verify: Any, timeout: httpx2.Timeout, /, *, headers: Any, auth: Any = None, **_: Any
 ) -> httpx2.AsyncClient:
     # FastMCP follows all redirects; the SDK follows only those within the same server.
     limits = httpx2.Limits(keepalive_expiry=_KEEP_ALIVE)
-    return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, verify=verify, limits=limits)
+    return _Client(headers=headers, timeout=timeout, auth=auth, verify=verify, limits=limits)
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:

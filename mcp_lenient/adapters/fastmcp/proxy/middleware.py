@@ -9,7 +9,6 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 import anyio
-import httpx2
 from fastmcp.exceptions import NotFoundError, ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
@@ -39,11 +38,12 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     UpstreamError,
     credentials_refused,
 )
+from mcp_lenient.adapters.fastmcp.proxy.trouble import NO_LIST, NOT_SENT, Trouble, of_error
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
 from mcp_lenient.adapters.fastmcp.results import as_result
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool
-from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope
+from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope, unavailable_tool
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label
@@ -116,8 +116,8 @@ def with_upstream_message(
     return safe
 
 
+_NEEDS_CREDENTIALS: Final = "The server behind this proxy answers with HTTP status 401 or 403: it needs credentials, which --header can give it."
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
-_NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
 class PlainErrors(Middleware):
@@ -164,7 +164,8 @@ class UpstreamSource(ServerSource):
         if not failures:
             return super().unknown(name, names, language)
         self.proxy._log_failures(failures)  # noqa: SLF001
-        return about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
+        trouble = next(iter(failures.values())).trouble if len(failures) == 1 else None
+        return _not_called(name, trouble or NO_LIST, language)
 
 
 class ProxyMiddleware(LenientMiddleware):
@@ -327,9 +328,10 @@ class ProxyMiddleware(LenientMiddleware):
             exchange.answer = await call_next(context)
         except ToolError as error:
             exchange.lost = _loss(error)
-            if exchange.lost == MALFORMED:
+            trouble = error.trouble if isinstance(error, UpstreamError) else None
+            if exchange.lost == MALFORMED and trouble is None:
                 raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-            told = self._without_answer(context.message.name, error, exchange.lost)
+            told = self._without_answer(context.message.name, error, exchange.lost, trouble)
             if told is not None:
                 cached = self._cached(context)
                 return as_result(told, has_output_schema=cached is not None and cached.tool.has_output_schema)
@@ -345,11 +347,13 @@ class ProxyMiddleware(LenientMiddleware):
             raise
         return exchange.answer
 
-    def _without_answer(self, name: str, error: ToolError, lost: str | None) -> dict[str, Any] | None:
+    def _without_answer(
+        self, name: str, error: ToolError, lost: str | None, trouble: Trouble | None
+    ) -> dict[str, Any] | None:
         """Return the envelope for a call that was not sent or timed out; None for other errors."""
         limit, language = self._times.answer, self.policy_for(name).language
         if lost == UNAVAILABLE:
-            return about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
+            return _not_called(name, trouble or of_error(error), language)
         if lost == TIMED_OUT and limit is not None and isinstance(error, UpstreamError):
             return about_tool("UPSTREAM_TIMED_OUT", name, language=language, timeout_seconds=limit)
         return None
@@ -385,6 +389,29 @@ class ProxyMiddleware(LenientMiddleware):
         )
         return as_result(refusal, has_output_schema=cached.tool.has_output_schema)
 
+    async def check_servers(self, *, over_http: bool) -> None:
+        """Log each server at a URL that gives no answer.
+
+        Args:
+            over_http: Whether the proxy is served over HTTP, so that a caller can log in at the server.
+        """
+
+        async def check(proxy: FastMCP, upstream: Upstream) -> None:
+            failure, sending = await upstream.failure(), upstream.sending
+            if failure is None or sending is None:
+                return
+            reason = str(failure)
+            if failure.loss == REFUSED_CREDENTIALS:
+                if over_http and sending.takes_credentials():
+                    return
+                reason = _NEEDS_CREDENTIALS
+            self._telemetry.log.warn_each_time("server_unavailable", proxy.name, reason)
+
+        async with anyio.create_task_group() as tasks:
+            for proxy, upstream in self._upstream.items():
+                if upstream.sending is not None:  # another one is started by the first request for it
+                    tasks.start_soon(check, proxy, upstream)
+
     async def close(self) -> None:
         """End the connections to all servers."""
         for upstream in self._upstream.values():
@@ -407,6 +434,10 @@ class ProxyMiddleware(LenientMiddleware):
         self._gate.record_event(event, host_call, self._cached(context), code=code)
 
 
+def _not_called(tool: str, trouble: Trouble, language: str) -> dict[str, Any]:
+    return unavailable_tool(tool, trouble.reason, passes=trouble.passes, language=language)
+
+
 def _missing(failures: Failures) -> MCPError:
     """Return the error for a request that failed because of these lists."""
     message = "None of the servers behind this proxy answers."
@@ -427,7 +458,7 @@ def _loss(error: ToolError) -> str | None:
     if isinstance(error, UpstreamError):
         return error.loss
     cause = error.__cause__
-    if isinstance(cause, _NOT_SENT):
+    if isinstance(cause, NOT_SENT):
         return UNAVAILABLE
     if isinstance(cause, MCPError):
         return _LOSSES.get(cause.error.code)

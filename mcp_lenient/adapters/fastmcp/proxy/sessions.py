@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import json
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -42,6 +41,16 @@ from mcp_lenient.adapters.fastmcp.proxy.connection import (
     sending_of,
     watched,
 )
+from mcp_lenient.adapters.fastmcp.proxy.trouble import (
+    ENDED,
+    LATE,
+    NO_ANSWER,
+    NOT_SENT,
+    Trouble,
+    is_request_in_session,
+    of_answer,
+    of_error,
+)
 from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
 
 if TYPE_CHECKING:
@@ -74,18 +83,22 @@ class UpstreamError(ToolError, MCPError):
         loss: The code that is logged for a call.
         message: What the client may read.
         code: The JSON-RPC code.
+        trouble: Why there is none, if that is known.
     """
 
-    def __init__(self, loss: str, message: str, code: int = INTERNAL_ERROR) -> None:
+    def __init__(
+        self, loss: str, message: str, code: int = INTERNAL_ERROR, trouble: Trouble | None = None
+    ) -> None:
         MCPError.__init__(self, code, message)
         self.args = (message,)
         self.log_level = logging.DEBUG
         self.loss = loss
+        self.trouble = trouble
 
 
-def unavailable() -> UpstreamError:
-    """Return the error for a server that cannot be reached."""
-    return UpstreamError(UNAVAILABLE, f"{BEHIND} does not answer.", CONNECTION_CLOSED)
+def unavailable(trouble: Trouble = NO_ANSWER) -> UpstreamError:
+    """Return the error for a server that could not be asked."""
+    return UpstreamError(UNAVAILABLE, str(trouble.reason), CONNECTION_CLOSED, trouble)
 
 
 def credentials_refused() -> UpstreamError:
@@ -209,7 +222,8 @@ class UpstreamClient(ProxyClient[Any]):
         busy: Whether a request uses the session.
         used_at: When the last request ended.
         session_is_gone: Whether the server reported an unknown session.
-        refusal: The last answer, if the server refused the credentials.
+        answer: The last HTTP response to a message, or to a request outside of a session.
+        error: Why there was no HTTP response.
     """
 
     def __init__(self, sessions: Sessions, mode: str) -> None:
@@ -220,8 +234,9 @@ class UpstreamClient(ProxyClient[Any]):
         self.busy = False
         self._began = self.used_at = 0.0
         self.session_is_gone = False
-        self.refusal: httpx2.Response | None = None
-        transport, timeout = watched(sessions.transport, self._saw), sessions.times.answer
+        self.answer: httpx2.Response | None = None
+        self.error: httpx2.HTTPError | None = None
+        transport, timeout = watched(sessions.transport, self._saw, self._failed), sessions.times.answer
         super().__init__(transport, mode=mode, timeout=timeout, **self._callers.handlers())
 
     async def __aenter__(self) -> Self:
@@ -230,13 +245,16 @@ class UpstreamClient(ProxyClient[Any]):
         Raises:
             UpstreamError: When connecting fails or times out, or the server does not accept the caller's credentials.
         """
-        self.busy, self._began, self.refusal = True, monotonic(), None
+        self.busy, self._began = True, monotonic()
+        self.answer = self.error = None
         self._leave = self._callers.join()
         try:
             await self._connected_in_time()
         except BaseException as error:
             self._end_request()
             self._check_refusal(error)
+            if isinstance(error, MCPError) and (trouble := self._trouble(error)):
+                raise unavailable(trouble) from error
             raise
         return self
 
@@ -246,15 +264,15 @@ class UpstreamClient(ProxyClient[Any]):
 
     async def _connected_in_time(self) -> None:
         if monotonic() < self._sessions.silent_until:
-            raise unavailable()
+            raise unavailable(LATE)
         try:
             with anyio.fail_after(self._sessions.times.connect):
                 await self._hold()
         except TimeoutError:
             self._sessions.silent_until = monotonic() + _NOT_AGAIN
-            raise unavailable() from None
+            raise unavailable(LATE) from None
         except _UNREACHED as error:
-            raise unavailable() from error
+            raise unavailable(of_error(error)) from error
 
     async def _hold(self) -> None:
         """Enter the session for a request, and a second time if it must outlive the request."""
@@ -286,15 +304,35 @@ class UpstreamClient(ProxyClient[Any]):
             return
         if is_not_utf_8(error.error):
             raise UpstreamError(MALFORMED, NOT_UTF_8) from error
+        if isinstance(self.error, NOT_SENT):
+            raise unavailable(of_error(self.error)) from error
+        if self.answer is not None and (trouble := of_answer(self.answer)):
+            # The server has got the request, and may have acted on it.
+            raise UpstreamError(MALFORMED, str(trouble.reason), trouble=trouble) from error
         if self._is_late(error):
             raise UpstreamError(TIMED_OUT, error.error.message, REQUEST_TIMEOUT) from error
 
     def _check_refusal(self, error: BaseException | None) -> None:
         """Raise instead of an error that is due to the caller's credentials."""
         sending = sending_of(self.transport)
-        if sending and self.refusal and is_refusal(self.refusal) and isinstance(error, Exception):
-            sending.note(self.refusal)
+        if sending and self.answer and is_refusal(self.answer) and isinstance(error, Exception):
+            sending.note(self.answer)
             raise credentials_refused() from error
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the last answer refuses the credentials, or asks for some."""
+        codes = {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}
+        return self.answer is not None and self.answer.status_code in codes
+
+    def _trouble(self, error: MCPError) -> Trouble | None:
+        """Return why there is no connection, if that is known."""
+        if self.error is not None:
+            return of_error(self.error)
+        if self.answer is not None:
+            return of_answer(self.answer)
+        has_ended = isinstance(self.transport, StdioTransport) and error.error.code == CONNECTION_CLOSED
+        return ENDED if has_ended and not isinstance(error, UpstreamError) else None
 
     def _is_late(self, error: MCPError) -> bool:
         limit = self._sessions.times.answer
@@ -304,7 +342,7 @@ class UpstreamClient(ProxyClient[Any]):
     async def end(self) -> None:
         """End the session for all its users, without waiting for a hanging server."""
         # What broke the session was reported with the request.
-        with anyio.move_on_after(_LONGEST_END), suppress(*_UNREACHED):
+        with anyio.move_on_after(_LONGEST_END), suppress(MCPError, *_UNREACHED):
             await self.close()  # type: ignore[no-untyped-call]
 
     async def renew(self) -> None:
@@ -313,12 +351,14 @@ class UpstreamClient(ProxyClient[Any]):
         await self._hold()
 
     def _saw(self, response: httpx2.Response) -> None:
-        if response.status_code == httpx2.codes.NOT_FOUND and _is_in_session(response.request):
+        if response.status_code == httpx2.codes.NOT_FOUND and is_request_in_session(response.request):
             self.session_is_gone = self.kept_for is not None
         # A session has streams besides its requests.
         if response.request.method == "POST" or "mcp-session-id" not in response.request.headers:
-            is_refused = response.status_code in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}
-            self.refusal = response if is_refused else None
+            self.answer, self.error = response, None
+
+    def _failed(self, error: httpx2.HTTPError) -> None:
+        self.answer, self.error = None, error
 
     call_tool_mcp = _sent(ProxyClient.call_tool_mcp)
     list_tools_mcp = _sent(ProxyClient.list_tools_mcp, "tools")
@@ -328,14 +368,6 @@ class UpstreamClient(ProxyClient[Any]):
     read_resource_mcp = _sent(ProxyClient.read_resource_mcp)
     get_prompt_mcp = _sent(ProxyClient.get_prompt_mcp)
     ping = _sent(ProxyClient.ping)
-
-
-def _is_in_session(request: httpx2.Request) -> bool:
-    """Return whether this is a JSON-RPC request in a session, not a response, a notification or a new stream."""
-    if request.method != "POST" or "mcp-session-id" not in request.headers:
-        return False
-    message = json.loads(request.content)
-    return isinstance(message, dict) and message.keys() >= {"id", "method"}
 
 
 def _breaks(error: BaseException | None) -> bool:

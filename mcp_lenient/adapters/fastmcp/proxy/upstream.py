@@ -39,6 +39,7 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     era_in_front,
     unavailable,
 )
+from mcp_lenient.adapters.fastmcp.proxy.trouble import LATE, of_error
 from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def _failure(error: BaseException, method: str) -> UpstreamError:
     loss = error.loss if isinstance(error, UpstreamError) else None
     if loss == REFUSED_CREDENTIALS:
         return credentials_refused()
+    if isinstance(error, UpstreamError) and error.trouble is not None:
+        return unavailable(error.trouble)
     if loss == MALFORMED or isinstance(error, ValidationError):  # without our client
         return UpstreamError(
             MALFORMED, f"{BEHIND} answered '{method}' with something that is not such a list."
@@ -121,7 +124,7 @@ def _failure(error: BaseException, method: str) -> UpstreamError:
     # FastMCP's proxy turns an error of the transport into its cause.
     if isinstance(error, MCPError) and loss is None and error.code not in BROKEN and error.__cause__ is None:
         return UpstreamError(UNAVAILABLE, f"{BEHIND} answered '{method}' with an error.")
-    return unavailable()
+    return unavailable(of_error(error))
 
 
 @dataclass(slots=True)
@@ -207,7 +210,7 @@ class Upstream:
 
     def __init__(self, target: Any, times: Times = NO_LIMITS, **settings: Any) -> None:
         self._listing = anyio.Lock()
-        self._health = (-HEALTH_HOLDS, False)
+        self._health: tuple[float, UpstreamError | None] = (-HEALTH_HOLDS, None)
         self._checking = anyio.Lock()
         self._modern: bool | None = None
         self._probing = anyio.Lock()
@@ -258,7 +261,7 @@ class Upstream:
             lists = self._provider.lists
             if monotonic() - lists.listed < _FRESH:
                 return
-            lists.failed = unavailable()
+            lists.failed = unavailable(LATE)
             with (
                 suppress(*_UNUSABLE),
                 spans.aside(),
@@ -271,27 +274,37 @@ class Upstream:
 
     async def answers(self) -> bool:
         """Return whether the server answers; the result is cached for a few seconds."""
+        failure = await self.failure()
+        return failure is None or failure.loss == REFUSED_CREDENTIALS
+
+    async def failure(self) -> UpstreamError | None:
+        """Return why the server does not answer, None if it does; the result is cached for a few seconds."""
         async with self._checking:
-            asked, is_there = self._health
+            asked, failure = self._health
             if monotonic() - asked >= HEALTH_HOLDS:
                 # In a separate context, so that nothing of the requester is forwarded to the server.
-                is_there = await contextvars.Context().run(asyncio.ensure_future, self._is_there())
-                self._health = monotonic(), is_there
-        return is_there
+                failure = await contextvars.Context().run(asyncio.ensure_future, self._asked_now())
+                self._health = monotonic(), failure
+        return failure
 
-    async def _is_there(self) -> bool:
+    async def _asked_now(self) -> UpstreamError | None:
         if self._sessions is None:
             client: Any = self.proxy.client_factory()
         else:
             client = UpstreamClient(self._sessions, "legacy" if await self.speaks_older_only() else "auto")
-        with suppress(*_UNUSABLE), spans.aside(), anyio.move_on_after(_PATIENCE):
-            async with client:
-                if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                    await client.list_tools_mcp()
-                else:
-                    await client.ping()
-                return True
-        return isinstance(client, UpstreamClient) and client.refusal is not None
+        try:
+            with spans.aside(), anyio.fail_after(_PATIENCE):
+                async with client:
+                    if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                        await client.list_tools_mcp()
+                    else:
+                        await client.ping()
+        except TimeoutError:
+            return unavailable(LATE)
+        except _UNUSABLE as error:
+            is_refused = isinstance(client, UpstreamClient) and client.is_refused
+            return credentials_refused() if is_refused else _failure(error, "tools/list")
+        return None
 
     async def close(self) -> None:
         """Close the connection; a server process started for it ends within two seconds."""

@@ -17,7 +17,7 @@ from wire import MODERN, serving
 from mcp_lenient import create_lenient_proxy
 
 _GONE = [sys.executable, "-c", "raise SystemExit(3)"]
-_SILENT = "The server behind this proxy does not answer."
+_ENDED = "The process of the server behind this proxy ended before it answered."
 _REFUSED = "The server behind this proxy answered '{}' with an error."
 _INVALID = "The server behind this proxy answered '{}' with something that is not such a list."
 _DOWN = {"error": {"code": -32603, "message": "database is down at 10.0.0.7"}}
@@ -56,7 +56,7 @@ async def _error(request: Awaitable[Any]) -> str:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (_GONE, _SILENT),
+        (_GONE, _ENDED),
         (_broken(), _REFUSED),
         (_broken(answer=_NO_LISTS), _INVALID),
     ],
@@ -81,16 +81,19 @@ async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(logged):
     assert len(logged) == 1
 
 
-@pytest.mark.parametrize("command", [_GONE, _broken()], ids=["gone", "broken"])
-async def test_a_call_gets_the_envelope(command, logged):
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [(_GONE, _ENDED), (_broken(), "The server behind this proxy does not list its tools.")],
+    ids=["gone", "broken"],
+)
+async def test_a_call_gets_the_envelope(command, reason, logged):
     """A call of an unknown tool says that the server is not available; the log says why, and does not call it unknown."""
     async with of_process(*command[1:]) as client:
         result = await client.call_tool_mcp("add", {"a": 1})
     reported = result.meta["mcp_lenient"]
     assert reported["error_code"] == "UPSTREAM_UNAVAILABLE"
     assert reported["message"] == (
-        "Tool 'add' cannot be called now: the server behind this proxy is not available. "
-        "The tool was not run. Try again later."
+        f"Tool 'add' cannot be called now. {reason} The tool was not run. Try again later."
     )
     assert [event["event"] for event in logged] == ["list_failed", "call_rejected"]
     assert (logged[1]["error_code"], logged[1]["fault"]) == ("UPSTREAM_UNAVAILABLE", "no_answer")

@@ -80,4 +80,4 @@ async def test_any_replica_answers_any_request(replicas, mode):
 def test_stateless_requires_http(capsys):
     """``--stateless`` is an error over stdio, which has only one client and session."""
     assert run(["proxy", "--stateless", "https://example.com/mcp"]) == 2
-    assert "--stateless: only a proxy served with --http" in capsys.readouterr().err
+    assert "--stateless: only for a proxy that is served with --http" in capsys.readouterr().err
