@@ -273,13 +273,14 @@ class Gate:
                 contract_of(tool, applied, self.telemetry.log.warn_once)
 
     async def _warn_of_unused(self, source: ToolSource) -> None:
-        """Log declarations in a file that match no tool, if the host can list its tools."""
-        definitions = self.operator.policies.definitions
-        names = None if definitions is None else await source.names()
-        if definitions is None or names is None:
+        """Log what the operator declares of tools that do not exist, if the host can list its tools."""
+        policies = self.operator.policies
+        names = await source.names() if policies.names_tools else None
+        if names is None:
             return
         schemas: dict[str, Mapping[str, Any]] = {name: {} for name in names}
-        for name in definitions.names.keys() & schemas.keys():
+        declared = policies.definitions.names if policies.definitions is not None else {}
+        for name in declared.keys() & schemas.keys():
             tool = await source.tool(name, fresh=False)
             schemas[name] = {} if tool is None else tool.schema
         self.operator.warn_of_unused(schemas)

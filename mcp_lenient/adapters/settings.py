@@ -98,8 +98,8 @@ class HostSettings(TypedDict, total=False):
 
     tools: Mapping[str, Policy] | None
     """Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins). Patterns match the
-    published name; on LiteLLM's gateway it is ``server/tool``. They override a policy set by ``@lenient``, which
-    overrides ``policy``."""
+    published name; on LiteLLM's gateway it is ``server/tool``. What such a policy states overrides the policy set by
+    ``@lenient``, and what that states overrides ``policy``."""
     definitions: Definitions | str | PathLike[str] | None
     """A YAML or TOML file with aliases, normalizers and policies by tool; by default the file
     in ``MCP_LENIENT_CONFIG``, and with ``""`` none. ``policy`` and ``tools`` override it. An invalid file raises a :class:`DefinitionError`
@@ -235,11 +235,13 @@ class Operator:
                 self.telemetry.log.warn_each_time("definitions_kept", self._watched.name, str(error))
 
     def warn_of_unused(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
-        """Log each name in the file that matches no tool or parameter, once.
+        """Log each pattern of ``tools``, and each name in the file, that matches no tool or parameter, once.
 
         Args:
             schemas: The input schemas of all tools, by name.
         """
+        for sentence in self.policies.unmatched(schemas):
+            self.telemetry.log.warn_once("definition_unused", sentence, sentence)
         if self.policies.definitions is None:
             return
         from mcp_lenient.declare.definitions import unknown_names

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.proxy.middleware import ProxyMiddleware
     from mcp_lenient.adapters.fastmcp.proxy.server import ForwardHeaders
-    from mcp_lenient.rules.policy import Mode, Policy
+    from mcp_lenient.rules.policy import Policy
 
 _LONGEST_END: Final = 5.0
 """Seconds that servers have to end."""
@@ -98,8 +98,9 @@ def proxy(  # noqa: PLR0913 - an option each
             f"{'--stateless' if stateless else '--publish-by-query'}: only for a proxy that is served with --http"
         )
     kind = Policy.strict() if policy == "strict" else Policy()
-    mode: Mode = "observe" if observe else "repair"
-    chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed, publish=publish)
+    options = {"mode": "observe" if observe else None, "closed": closed or None, "publish": publish}
+    stated = {name: value for name, value in options.items() if value is not None}  # the file says the rest
+    chosen = kind.changed(unrepairable=unrepairable, **stated)
     given = {
         "forward_headers": _forwarded(forward_header),
         "timeout": timeout,

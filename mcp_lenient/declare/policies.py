@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.rules.policy import Mode, Policy, Unrepairable, added_aliases
+from mcp_lenient.values.display import shown
+from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.definitions import Definitions
@@ -18,7 +21,7 @@ class Policies:
 
     Args:
         policy: The server's; the defaults when None.
-        patterns: Policies for tool names that match a pattern; the first match wins.
+        patterns: Policies for tool names that match a pattern; the first match refines the server's.
         definitions: What a file declares.
         unrepairable: What happens to a call that cannot be repaired where no policy says so.
         bounded: What has the last word on every policy.
@@ -62,8 +65,8 @@ class Policies:
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """Return the policy in force.
 
-        A pattern of the constructor counts before what the file declares of the tool, and that before the author's
-        policy, or else the server's. What the author's or the server's hides stays hidden.
+        What a pattern of the constructor states counts before what the file declares of the tool, that before what the
+        author's policy states, and that before the server's. What one of them hides stays hidden.
         """
         policy = self._merged(tool, authors, declared)
         if policy.unrepairable is not None:
@@ -72,15 +75,31 @@ class Policies:
 
     def _merged(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         pattern = next((policy for glob, policy in self._patterns if fnmatchcase(tool, glob)), None)
-        own = authors or self._server
-        chosen = _changed(own, declared) if pattern is None else _changed(Policy(), declared).under(pattern)
-        if authors is not None:
-            chosen = _hiding(chosen, authors)
-        return self._bounded(_hiding(chosen, self._server))
+        policy = self._server if authors is None else self._server.under(authors)
+        policy = _changed(policy, declared)
+        if pattern is not None:
+            policy = policy.under(pattern)
+        for hiding in (self._server, authors):
+            policy = _hiding(policy, hiding) if hiding is not None else policy
+        return self._bounded(policy)
 
     def declared(self, tool: str) -> Declared:
         """Return the declarations of the operator's file for a tool name."""
         return self._tools.get(tool) or Declared()
+
+    @property
+    def names_tools(self) -> bool:
+        """Whether the operator says something of some tools by their names."""
+        return bool(self._patterns) or self.definitions is not None
+
+    def unmatched(self, tools: Collection[str]) -> list[str]:
+        """Return a sentence for each pattern that matches none of these tools."""
+        names = sorted(tools)
+        return [
+            f"The pattern '{shown(pattern)}' of `tools` matches no tool{_similar(pattern, names)}"
+            for pattern, _ in self._patterns
+            if not any(fnmatchcase(name, pattern) for name in names)
+        ]
 
     @property
     def stated(self) -> list[str]:
@@ -93,6 +112,14 @@ def _checked(name: str, policy: object) -> Policy:
         msg = f"{name} must be a Policy, got {policy!r}."
         raise TypeError(msg)
     return policy
+
+
+def _similar(pattern: str, names: Sequence[str]) -> str:
+    """Return the end of a sentence about a pattern, with a tool that its beginning is similar to."""
+    beginning = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    by_beginning = {name[: len(beginning)] if beginning != pattern else name: name for name in names}
+    similar = near(beginning, by_beginning) if beginning else []
+    return f"; did you mean '{shown(by_beginning[similar[0]])}'?" if similar else "."
 
 
 def _hiding(policy: Policy, other: Policy) -> Policy:

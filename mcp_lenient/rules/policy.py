@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import wraps
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol, get_args, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules import DEFAULT_RULES, Rule
@@ -74,9 +75,28 @@ def face_named(face: str | Face) -> Face:
     return known[face]
 
 
+PolicyT = TypeVar("PolicyT")
+
+
+def _remembers_stated(policy: type[PolicyT]) -> type[PolicyT]:
+    """Let each object of a dataclass know which of its fields were given to the constructor."""
+    initialize: Any = policy.__init__
+
+    @wraps(initialize)
+    def __init__(self: PolicyT, **given: Any) -> None:  # noqa: N807 - it becomes the method
+        initialize(self, **given)
+        object.__setattr__(self, "stated", frozenset(given))
+
+    policy.__init__ = __init__  # type: ignore[method-assign, assignment]
+    return policy
+
+
+@_remembers_stated
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Policy:
-    """The leniency of a server; frozen, and validated when built.
+    """The leniency of a server, or of some of its tools; frozen, and validated when built.
+
+    What a policy for some tools does not state is that of the server: :meth:`under`.
 
     >>> Policy(mode="observe", disable={"fold_enum"})
     Policy(mode='observe', disable={'fold_enum'})
@@ -121,6 +141,9 @@ class Policy:
             call: ``"warn"``, it runs as it was sent, and a ``markup_leaked`` line of the log names the parameter;
             ``"refuse"``, it is answered with the envelope.
 
+    Attributes:
+        stated: The names of the fields that were given, even if with their defaults.
+
     Raises:
         PolicyError: When a field has an invalid value; names the field and the allowed values.
     """
@@ -143,6 +166,7 @@ class Policy:
     body_errors: BodyErrors = "raise"
     leaked_markup: LeakedMarkup = "warn"
     publish: Face | str | None = None
+    stated: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -157,7 +181,7 @@ class Policy:
         _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
 
     def __repr__(self) -> str:
-        return _differing(self)
+        return _written(self)
 
     @classmethod
     def strict(cls) -> Policy:
@@ -183,23 +207,29 @@ class Policy:
         return marked or (self.destructive == "unless_read_only" and not read_only)
 
     def changed(self, **changes: Any) -> Policy:
-        """Return a copy with changed fields, validated like a new policy."""
-        return replace(self, **changes)
+        """Return a copy with changed fields, which it states, validated like a new policy."""
+        return self._stating(self.stated | changes.keys(), changes)
 
     def under(self, upper: Policy) -> Policy:
-        """Return a copy in which every field that ``upper`` states, other than its default, is that of ``upper``.
+        """Return a copy in which every field that ``upper`` states is that of ``upper``, even if it is the default.
 
-        Aliases add up, and what either keeps secret stays secret.
+        Aliases add up, limits count one by one, and what either keeps secret stays secret.
 
-        >>> Policy(mode="off", drop={"trace"}).under(Policy(mode="observe", secret={"pin"}))
-        Policy(mode='observe', drop={'trace'}, secret={'pin'})
+        >>> Policy(mode="off", drop={"trace"}).under(Policy(mode="repair", secret={"pin"}))
+        Policy(mode='repair', drop={'trace'}, secret={'pin'})
         """
         together = {
             "aliases": added_aliases(self.aliases, upper.aliases),
-            "limits": replace(self.limits, **stated(upper.limits)),
+            "limits": replace(self.limits, **_differing_from_default(upper.limits)),
             "secret": self.secret | upper.secret,
         }
-        return replace(self, **{**stated(upper), **together})
+        stated = {name: getattr(upper, name) for name in upper.stated}
+        return self._stating(self.stated | upper.stated, {**stated, **together})
+
+    def _stating(self, stated: frozenset[str], changes: Mapping[str, Any]) -> Policy:
+        policy = replace(self, **changes)
+        object.__setattr__(policy, "stated", stated)
+        return policy
 
 
 _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
@@ -251,16 +281,18 @@ def added_aliases(aliases: _Aliases, added: _Aliases) -> Mapping[str, tuple[str,
     return {name: (*kept.get(name, ()), *dict.fromkeys(added.get(name, ()))) for name in {**aliases, **added}}
 
 
-def stated(given: Policy | Limits) -> dict[str, Any]:
-    """Return the fields that differ from the defaults."""
+def _differing_from_default(given: Policy | Limits) -> dict[str, Any]:
     default = type(given)()
-    values = {entry.name: getattr(given, entry.name) for entry in fields(given)}
+    values = {entry.name: getattr(given, entry.name) for entry in fields(given) if entry.init}
     return {name: value for name, value in values.items() if value != getattr(default, name)}
 
 
-def _differing(given: Policy | Limits) -> str:
-    shown = [f"{name}={_shown(each)}" for name, each in stated(given).items()]
-    return f"{type(given).__name__}({', '.join(shown)})"
+def _written(given: Policy | Limits) -> str:
+    """Return the call that makes a policy or limits, with the fields that are stated or differ from the default."""
+    different = _differing_from_default(given)
+    stated = given.stated if isinstance(given, Policy) else frozenset[str]()
+    names = [entry.name for entry in fields(given) if entry.name in different or entry.name in stated]
+    return f"{type(given).__name__}({', '.join(f'{name}={_shown(getattr(given, name))}' for name in names)})"
 
 
 def _shown(value: object) -> str:
@@ -269,7 +301,7 @@ def _shown(value: object) -> str:
     if isinstance(value, frozenset):
         return f"{{{', '.join(map(repr, sorted(value)))}}}"
     if isinstance(value, Limits):
-        return _differing(value)
+        return _written(value)
     if isinstance(value, Face):
         return repr(value.name)
     return repr(dict(value) if isinstance(value, Mapping) else value)

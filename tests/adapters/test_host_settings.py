@@ -212,6 +212,15 @@ async def test_unknown_names_in_a_file_are_logged(host, file, later, events: Log
     assert _unused(events)[-1] == "Tool 'store' has no parameter 'txt'; did you mean 'text'?"
 
 
+@LISTING
+async def test_a_pattern_without_a_tool_is_logged(host, events: Log):
+    """A pattern of ``tools`` that matches no tool is logged once, and one that matches is not."""
+    async with host(tools={"sotre*": Policy(), "st*": Policy()}) as call:
+        await call({"text": "a"})
+        await call({"text": "a"})
+    assert _unused(events) == ["The pattern 'sotre*' of `tools` matches no tool; did you mean 'store'?"]
+
+
 def _unused(events: Log) -> list[str]:
     return [each["reason"] for each in events if each["event"] == "definition_unused"]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
+from tables import each_row
 
 from mcp_lenient import LenientMiddleware, Limits, Policy
 from mcp_lenient.declare.declared import Declared
@@ -39,7 +42,9 @@ def operator_policy(tmp_path, tool, **settings):
         pytest.param("pay", {"policy": Policy(mode="observe")}, "off", id="tool before server"),
         pytest.param("pay", {"tools": {"p*": Policy(mode="observe")}}, "observe", id="pattern before file"),
         pytest.param("pay", {"tools": {"p*": Policy(drop={"x"})}}, "off", id="pattern without it"),
-        pytest.param("read", {"tools": {"r*": Policy()}}, "repair", id="pattern in place of the server's"),
+        pytest.param("read", {"tools": {"r*": Policy()}}, "observe", id="pattern that states nothing"),
+        pytest.param("read", {"tools": {"r*": Policy(mode="repair")}}, "repair", id="pattern with a default"),
+        pytest.param("read", {"policy": Policy(mode="repair")}, "repair", id="constructor with a default"),
     ],
 )
 def test_the_mode_in_force(tmp_path, tool, settings, mode):
@@ -68,7 +73,7 @@ def test_constructor_and_file_aliases_are_merged(tmp_path):
     tool = operator_policy(
         tmp_path, "pay", tools={"pay": Policy(aliases={"amount": ("total",), "note": ("sum",)})}
     )
-    assert tool.aliases == {"amount": ("text", "total"), "note": ("sum",)}
+    assert tool.aliases == {"query": ("q",), "amount": ("text", "total"), "note": ("sum",)}
 
 
 def test_constructor_and_file_secrets_are_merged(tmp_path):
@@ -77,6 +82,68 @@ def test_constructor_and_file_secrets_are_merged(tmp_path):
     file.write_text("policy: {secret: [pin]}\n", encoding="utf-8")
     middleware = LenientMiddleware(definitions=file, policy=Policy(secret={"seed"}), tools={"a": Policy()})
     assert middleware.policy_for("a").secret == middleware.policy_for("b").secret == {"pin", "seed"}
+
+
+_SERVER = Policy(
+    mode="observe",
+    drop={"trace_id"},
+    disable={"fold_enum"},
+    aliases={"query": ("q",)},
+    limits=Limits(depth=3),
+)
+
+
+@each_row(
+    ("stated", "field", "value"),
+    [
+        pytest.param({}, "drop", {"trace_id"}, id="nothing"),
+        pytest.param({"secret": {"pin"}}, "drop", {"trace_id"}, id="something else"),
+        pytest.param({"drop": {"span"}}, "drop", {"span"}, id="other names"),
+        pytest.param({"disable": ()}, "disable", frozenset(), id="no names"),
+        pytest.param({"mode": "repair"}, "mode", "repair", id="the default"),
+        pytest.param({"tell_model": True}, "mode", "observe", id="a switch"),
+        pytest.param({"aliases": {"query": ("search",)}}, "aliases", {"query": ("q", "search")}, id="alias"),
+        pytest.param({"limits": Limits(bytes=9)}, "limits", Limits(bytes=9, depth=3), id="limit"),
+    ],
+)
+@each_row("whose", ["pattern", "author"])
+def test_a_policy_for_a_tool_refines_the_servers(whose, stated, field, value):
+    """What a pattern's or an author's policy does not state is the server's; what it states counts, if it is a default."""
+    is_pattern, refining = whose == "pattern", Policy(**stated)
+    policies = Policies(_SERVER, {"st*": refining} if is_pattern else {}, None)
+    policy = policies.of("store", None if is_pattern else refining, Declared())
+    assert getattr(policy, field) == value
+    assert policies.of("other", None, Declared()).mode == "observe"
+
+
+def test_a_pattern_refines_the_authors_policy():
+    """All three policies are merged, and the pattern has the last word."""
+    policies = Policies(Policy(drop={"a"}), {"*": Policy(mode="off")}, None)
+    policy = policies.of("store", Policy(mode="observe", tell_model=True), Declared())
+    assert (policy.mode, policy.tell_model, policy.drop) == ("off", True, {"a"})
+
+
+def test_a_copy_states_what_its_policy_states():
+    """``changed`` adds to what is stated, and a copy states the same."""
+    changed = copy.copy(Policy(mode="repair").changed(closed=False))
+    assert changed.stated == {"mode", "closed"}
+    assert repr(changed) == "Policy(mode='repair', closed=False)"
+    assert Policy(mode="off", tell_model=True).under(changed) == Policy(tell_model=True)
+
+
+@each_row(
+    ("pattern", "said"),
+    [
+        ("pya_*", "The pattern 'pya_*' of `tools` matches no tool; did you mean 'pay_order'?"),
+        ("get_ordr", "The pattern 'get_ordr' of `tools` matches no tool; did you mean 'get_order'?"),
+        ("*_zzz", "The pattern '*_zzz' of `tools` matches no tool."),
+        ("zzz\x1b", "The pattern 'zzz\\u001b' of `tools` matches no tool."),
+    ],
+)
+def test_a_pattern_without_a_tool_is_named(pattern, said):
+    """A pattern that matches no tool gets a sentence, with a similar tool if there is one."""
+    policies = Policies(None, {"pay_*": Policy(), pattern: Policy()}, None)
+    assert policies.unmatched(["pay_order", "get_order"]) == [said]
 
 
 def test_hidden_parameters_stay_hidden():

@@ -6,7 +6,7 @@ import pytest
 from calls import call, code, envelope, got, plain
 from calls import lenient as lenient_server
 
-from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, lenient
 from mcp_lenient.normalizers import tags
 
 
@@ -59,8 +59,9 @@ async def test_the_operators_pattern_comes_first():
 
 
 async def test_the_authors_policy_comes_before_the_servers():
-    """The author's policy overrides the server-wide policy."""
-    server = lenient_server(lenient(policy=Policy())(store), policy=Policy.strict())
+    """What the author's policy states overrides the server-wide policy."""
+    own = Policy(rules=DEFAULT_RULES)
+    server = lenient_server(lenient(policy=own)(store), policy=Policy.strict())
     assert got(await call(server, "store", {"content": "a", "tags": '["b"]'})) == ["a", "b", "5"]
     server = lenient_server(lenient(store), policy=Policy.strict())
     assert code(await call(server, "store", {"content": "a", "tags": '["b"]'})) == "INVALID_TAGS_TYPE"

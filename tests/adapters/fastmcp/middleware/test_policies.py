@@ -53,7 +53,7 @@ def _named(name: str) -> Tool:
 
 async def test_the_first_pattern_that_matches_decides():
     """Patterns are tried in order; a tool that matches none has the server's policy."""
-    patterns = {"delete_user": Policy(), "delete_*": Policy.strict(), "*_user": Policy(mode="off")}
+    patterns = {"delete_user": Policy(disable=()), "delete_*": Policy.strict(), "*_user": Policy(mode="off")}
     names = ["delete_user", "delete_all", "find_user", "find_all"]
     server = lenient(*map(_named, names), patterns=patterns, policy=Policy(disable={"json_text_to_array"}))
     results = {name: await call(server, name, {"tags": '["a"]'}) for name in names}
