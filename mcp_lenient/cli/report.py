@@ -40,8 +40,8 @@ def report(  # noqa: PLR0913 - each is an option of the command
 ) -> int:
     """Summarize the calls in a log: which tools fail for which clients, and what to do about it.
 
-    The exit code is 0; 2 if a log cannot be read, none of its lines is an event, or `--memory` is too low; 130
-    after Ctrl-C.
+    The exit code is 0; 2 if a log cannot be read, it is empty or none of its lines is an event, or `--memory` is too
+    low; 130 after Ctrl-C.
 
     Args:
         files: Log files, plain or compressed; Parquet files; folders; patterns in quotes, such as
@@ -62,7 +62,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     """
     from mcp_lenient.devtools.printing import Output, count, put, show
     from mcp_lenient.devtools.report import Selection, page, read_report
-    from mcp_lenient.devtools.report.wording import as_text, skipped
+    from mcp_lenient.devtools.report.wording import as_text, skipped, sources
 
     _check_use(files, store, from_, html)
     selection = Selection(
@@ -86,9 +86,11 @@ def report(  # noqa: PLR0913 - each is an option of the command
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: no report was made\n")
         return INTERRUPTED
-    if made.log.lines and not made.log.events:
-        said = f"none of {count(made.log.lines, 'line')} is an event of mcp-lenient: name the log that its server writes"
-        fail("; ".join((said, *skipped(made.log))))
+    if not made.log.events and not made.calls and from_ is None:
+        reason = f"none of {count(made.log.lines, 'line')} is an event of mcp-lenient"
+        if not made.log.lines:
+            reason = f"{sources(made.log)}: empty"
+        fail("; ".join((f"{reason}: name the log that its server writes", *skipped(made.log))))
     if html is not None:
         _write(html, page(made))
     if format == "json":

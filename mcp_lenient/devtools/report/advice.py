@@ -11,6 +11,7 @@ from typing import Final
 from mcp_lenient.devtools.printing import count
 from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.model import Advice, AdviceKind
+from mcp_lenient.devtools.report.wording import client as shown_client
 from mcp_lenient.rules.rules import WRAPPERS
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.language import Language
@@ -171,7 +172,7 @@ def _named(clients: Sequence[str]) -> str:
 
 
 def _client(name: str | None, version: str | None = None) -> str:
-    return " ".join(filter(None, (name or "an unnamed client", version)))
+    return shown_client(name or "an unnamed client", version)
 
 
 def _alias(tool: str, parameter: str, others: Sequence[str], calls: int) -> Advice | None:

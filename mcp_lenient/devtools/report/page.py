@@ -9,11 +9,13 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
+from mcp_lenient.devtools.printing import count
 from mcp_lenient.devtools.report.model import Report
 from mcp_lenient.devtools.report.wording import (
     NUMBERS,
     STYLES,
     TABLES,
+    base,
     head,
     no_advice,
     outcome,
@@ -22,6 +24,7 @@ from mcp_lenient.devtools.report.wording import (
     steps,
     title,
 )
+from mcp_lenient.devtools.report.wording import client as short
 from mcp_lenient.values.display import shown
 
 _MOST_RULES: Final = 12
@@ -46,7 +49,8 @@ def _over_time(report: Report) -> str:
                 f"<title>{said}</title></rect>"
             )
     return (
-        f'<div class="soft">{most:,} at most, each step is {span(report.timeline.seconds)}</div>'
+        f'<div class="soft">Each bar is the calls of {span(report.timeline.seconds)}, in parts by outcome; '
+        f"the tallest is {count(most, 'call')}</div>"
         f'<svg viewBox="0 0 {places[-1] + 1} 100" preserveAspectRatio="none" role="img">{"".join(parts)}</svg>'
         f'<div class="axis"><span>{periods[0].start:%d %b %Y %H:%M}</span><span>{periods[-1].start:%d %b %Y %H:%M} UTC</span></div>'
     )
@@ -65,28 +69,31 @@ def _tool_by_client(report: Report) -> str:
         if cell is None:
             return "<td></td>"
         share, said = cell.failed / cell.calls, f"{cell.failed:,} of {cell.calls:,} calls failed"
-        named = f'data-column="{_text(client or _NO_NAME)}" title="{said}"'
+        named = f'data-column="{_text(short(client))}" title="{said}"'
         return f'<td class="share" style="--share: {share / most:.0%}" {named}>{share:.0%}</td>'
 
-    head = "".join(f"<th>{_name(client or _NO_NAME)}</th>" for client in clients)
+    head = "".join(f'<th title="{_text(client or "")}">{_name(short(client))}</th>' for client in clients)
     rows = "".join(
         f"<tr><th>{_name(each.tool)}</th>{''.join(drawn(each.tool, client) for client in clients)}</tr>"
         for each in report.tools
     )
-    return _folding(f"<th></th>{head}", rows)
+    about = "Each cell: of this client's calls of the tool, the share that failed; the darkest is"
+    return f'<div class="soft">{about} {most:.0%}</div>{_folding(f"<th></th>{head}", rows)}'
 
 
 def _top_repairs(report: Report) -> str:
     """Draw a bar for each rule."""
     rules = report.rules[:_MOST_RULES]
-    return "".join(
+    about = (
+        '<div class="soft">How often each rule was applied, of the most frequent ones</div>' if rules else ""
+    )
+    return about + "".join(
         f'<div class="rule" title="{each.tools:,} tools, {each.clients:,} clients"><span>{_text(each.rule)}</span>'
         f'<div class="bar" style="width: {70 * each.repairs / rules[0].repairs:.1f}%"></div> {each.repairs:,}</div>'
         for each in rules
     )
 
 
-_NO_NAME: Final = "(none)"
 _FOLDER: Final = Path(__file__).parent
 _LONGEST: Final = 2000
 _BETWEEN_WORDS: Final = re.compile(r"(?<=\w)(?:[_/]|\.(?=[^\W\d]))(?=\w)")
@@ -117,7 +124,7 @@ def _body(report: Report) -> Iterator[str]:
     yield from (f'<p class="soft">{_text(line)}</p>' for line in head(report))
     if not report.calls:
         return
-    yield '<div class="figures">'
+    yield f'<p class="soft">Outcomes, in {base(report)}</p><div class="figures">'
     for event, times in report.outcomes.items():
         share = f"{times / report.calls:.1%}"
         yield f'<div style="--tone: var(--{event})"><b>{times:,}</b>{outcome(event)} <span class="soft">{share}</span></div>'

@@ -22,10 +22,12 @@ from mcp_lenient.devtools.report.model import (
     Unrepaired,
 )
 from mcp_lenient.telemetry.events import EventName
-from mcp_lenient.values.display import shown
+from mcp_lenient.values.display import cut, shown
 
 TableCell = str | int
 _MOST_SKIPPED: Final = 20
+_LONGEST_CLIENT: Final = 40
+_LONGEST_VERSION: Final = 20
 _RAN: Final[frozenset[EventName]] = frozenset({"call_accepted", "call_repaired", "call_observed"})
 """The outcomes of calls that need no change."""
 
@@ -39,16 +41,22 @@ def outcome(event: EventName) -> str:
     return "raised" if event == "call_failed" else event.removeprefix("call_")
 
 
+def base(report: Report) -> str:
+    """Return what the shares of all calls are shares of."""
+    logged = "logged calls" if "call_accepted" not in report.outcomes else "calls"
+    return f"% of {report.calls:,} {logged}"
+
+
 def head(report: Report) -> Iterator[str]:
     """Yield the lines that say what was read."""
     log = report.log
     when = f", {_time(report.first)} to {_time(report.last)}" if report.first else ""
     yield f"{count(report.calls, 'call')}{when}"
     yield (
-        f"{_sources(log)}, {count(log.lines, 'line')}: {count(log.events, 'event')}, "
+        f"{sources(log)}, {count(log.lines, 'line')}: {count(log.events, 'event')}, "
         f"{log.foreign:,} from other programs or cut off"
         if log.lines
-        else f"{_sources(log)}: empty"
+        else f"{sources(log)}: empty"
     )
     if log.undated:
         yield f"{count(log.undated, 'event')} without a readable time"
@@ -77,7 +85,8 @@ def skipped(log: LogFigures) -> Iterator[str]:
         yield f"skipped {len(log.skipped) - _MOST_SKIPPED:,} more files"
 
 
-def _sources(log: LogFigures) -> str:
+def sources(log: LogFigures) -> str:
+    """Return what was read, such as ``standard input and 2 files``."""
     files = log.files - log.stdin
     parts = ["standard input"] * log.stdin + [count(log.tables, "table")] * (log.tables > 0)
     return " and ".join(parts + [count(files, "file")] * (files > 0)) or "no file"
@@ -118,7 +127,7 @@ def _unrepaired(each: Unrepaired) -> tuple[TableCell, ...]:
     return each.tool, each.error_code or "", where, each.calls, each.clients
 
 
-_OUTCOMES: Final = ("calls", "repaired", "failed", "share", "most frequent error")
+_OUTCOMES: Final = ("calls", "repaired", "failed", "% failed", "most frequent error")
 TABLES: Final[Mapping[str, _Table]] = {
     "tools": _Table(
         "Tools, by calls that no rule could repair",
@@ -132,7 +141,7 @@ TABLES: Final[Mapping[str, _Table]] = {
             each.fault,
             each.calls,
             _times(each.tools),
-            _times(each.clients),
+            _times({client(name): times for name, times in each.clients.items()}),
             _times(each.models) or "(not told)",
         ),
     ),
@@ -164,7 +173,9 @@ TABLES: Final[Mapping[str, _Table]] = {
     ),
 }
 """The tables in their order, by the fields of the report."""
-NUMBERS: Final = frozenset({"calls", "repaired", "failed", "share", "repairs", "tools", "clients", "times"})
+NUMBERS: Final = frozenset(
+    {"calls", "repaired", "failed", "% failed", "repairs", "tools", "clients", "times"}
+)
 """The columns that are aligned to the right."""
 
 
@@ -180,9 +191,10 @@ def rows(report: Report, name: str) -> list[list[str]]:
     return [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in found]
 
 
-def client(name: str | None, version: str | None) -> str:
-    """Return the name of a client with its version."""
-    return " ".join(filter(None, (name, version))) or "(none)"
+def client(name: str | None, version: str | None = None) -> str:
+    """Return the name of a client with its version, each cut where it would fill a line."""
+    parts = (cut(name or "", _LONGEST_CLIENT), cut(version or "", _LONGEST_VERSION))
+    return " ".join(filter(None, parts)) or "(none)"
 
 
 def span(seconds: float) -> str:
@@ -241,14 +253,14 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield _advice(report)
 
 
-def _outcomes(report: Report) -> Table:
+def _outcomes(report: Report) -> RenderableType:
     table = Table.grid(padding=(0, 1))
     for event, times in report.outcomes.items():
         share, style = times / report.calls, STYLES[event]
         bar = Text("█" * max(1, round(_BAR * share)), style=style)
         table.add_row(Text(outcome(event), style=style), Text(f"{times:,}"), Text(f"{share:.1%}"), bar)
     table.columns[1].justify = table.columns[2].justify = "right"
-    return table
+    return Group(Text(f"Outcomes, in {base(report)}", style="bold"), table)
 
 
 def _over_time(timeline: Timeline) -> RenderableType:

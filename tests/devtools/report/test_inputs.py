@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import duckdb
@@ -218,10 +219,11 @@ def test_a_parquet_file_of_only_foreign_rows_is_an_error(tmp_path, capsys):
     assert "other.parquet" in refused(["report", str(other)], capsys)
 
 
-def test_an_empty_log_is_reported_as_empty(tmp_path, capsys):
-    """An empty log is not an error, because a server may have had no call yet."""
-    assert run(["report", str(log(tmp_path))]) == 0
-    assert "empty" in capsys.readouterr().out
+def test_an_empty_log_is_an_error(tmp_path, capsys, monkeypatch):
+    """An empty log exits with 2, as one of other programs: more often than not it is the wrong file or stream."""
+    assert refused(["report", str(log(tmp_path))], capsys).startswith("error: 1 file: empty")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert refused(["report"], capsys).startswith("error: standard input: empty")
 
 
 def test_tail_names_unsupported_sources(tmp_path, capsys):

@@ -171,18 +171,47 @@ def test_sources_are_named(tmp_path, monkeypatch, capsys):
     file = log(tmp_path, line())
     said = {}
     for name, arguments, text in (
-        ("empty", [], b""),
         ("piped", [], f"{line()}\n".encode()),
         ("both", ["-", str(file)], b"no event\n"),
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
         assert run(["report", *arguments]) == 0
         said[name] = capsys.readouterr().out.splitlines()[1]
-    assert said["empty"] == "standard input: empty"
     assert said["both"].startswith(
         "standard input and 1 file, 2 lines: 1 event, 1 from other programs or cut off"
     )
     assert said["piped"].startswith("standard input, 1 line: 1 event, 0 from other programs or cut off")
+
+
+def test_long_client_names_are_cut(tmp_path, capsys):
+    """A long name of a client does not fill the tables, the advice or the heat map; its version stays."""
+    name = "a-client-with-a-name-that-goes-on-" + "and-on-" * 9
+    written = [
+        line(event=event, level="warning", client_name=name, client_version="1.2")
+        for event in ("call_rejected", "call_repaired")
+    ]
+    file, page_file = log(tmp_path, *written), tmp_path / "page.html"
+    assert run(["report", str(file), "--html", str(page_file)]) == 0
+    out, page = " ".join(capsys.readouterr().out.split()), page_file.read_text("utf-8")
+    assert "and-on-and-on-" not in out
+    assert "… 1.2" in out
+    shown = page.replace(f'title="{name}"', "")
+    assert "and-on-and-on-" not in shown
+    assert f"{name[:39]}…" in shown.replace("<wbr>", "")
+
+
+def test_shares_say_of_what(tmp_path, capsys):
+    """Text and page say what their shares are shares of: all calls, or those that were logged."""
+    events = ("call_accepted", "call_rejected", "call_repaired")
+    for accepted, base in ((True, "% of 3 calls"), (False, "% of 2 logged calls")):
+        file = log(tmp_path, *(line(event=event) for event in events[not accepted :]))
+        page_file = tmp_path / "page.html"
+        assert run(["report", str(file), "--html", str(page_file)]) == 0
+        page = page_file.read_text("utf-8")
+        assert f"Outcomes, in {base}" in capsys.readouterr().out
+        assert f"Outcomes, in {base}" in page
+        assert "of this client's calls of the tool, the share that failed; the darkest is" in page
+        assert "Each bar is the calls of" in page
 
 
 def test_json_is_the_model(varied_file, capsys):
