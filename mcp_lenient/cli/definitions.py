@@ -27,11 +27,16 @@ def definitions(
         fail("--config is used for a prompt only: add --prompt")
     check_target(target)
 
+    from mcp_lenient.adapters.sdk_caller import field
     from mcp_lenient.cli.targets import tools_of
-    from mcp_lenient.declare.definitions import load_definitions
+    from mcp_lenient.declare.definitions import load_definitions, unknown_names
     from mcp_lenient.devtools.inventory import as_definitions, as_prompt
     from mcp_lenient.devtools.printing import put
 
     declared = None if config is None else load_definitions(config)
-    tools = [each.tool for each in tools_of(target)]
+    tools = [surface.tool for surface in tools_of(target)]
+    if declared is not None:
+        published = {tool.name: field(tool, "input_schema").get("properties", {}) for tool in tools}
+        if unknown := unknown_names(declared, published):
+            fail(f"{config}: {' '.join(unknown)}")
     put(as_prompt(tools, declared) if prompt else as_definitions(tools))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from mcp.types import Tool
@@ -14,7 +14,7 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.refusal.sentences import expected, likely_types
+from mcp_lenient.refusal.sentences import SAMPLES, expected, likely_types, requirement
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.display import fits_json, shown
@@ -123,9 +123,77 @@ def _section(tool: Tool, declared: Declared) -> str:
 
 
 def _below(node: Node, depth: int) -> list[str]:
-    """Return a line for each property of an object or of a list's items, with nested properties, by union branch."""
+    """Return what is within an object or a list: its items, its values, and its properties by union branch."""
     if depth >= _DEEPEST:
         return []
+    lines = list(_each("each item", map(_item, node.ways), depth))
+    for way in node.ways:
+        for number, item in enumerate(way.prefix, 1):
+            lines += _each(f"item {number}", [item], depth)
+    other = "any other name" if node.names else "any name"
+    return [*lines, *_properties(node, depth), *_each(other, map(_other, node.ways), depth)]
+
+
+def _each(what: str, inner: Iterable[Node | None], depth: int) -> Iterator[str]:
+    """Return lines about the items of lists, or the values of objects; what two branches say is said once."""
+    nodes = {json.dumps(node.schema, sort_keys=True): node for node in inner if node is not None}
+    for node in nodes.values():
+        yield f"- {what} ({', '.join(_facts(node))})"
+        yield from _indented(_below(node, depth + 1))
+
+
+def _item(way: Node) -> Node | None:
+    """Return the items of a list, unless its type says all of them, or they are listed by their properties."""
+    if not way.may_be("array") or not way.says("items"):
+        return None
+    says_more = any(
+        inner.enum is not None or inner.may_be("array") or _limits(inner) or _other(inner) is not None
+        for inner in way.items.ways
+    )
+    return way.items if says_more and not any(inner.properties for inner in way.items.ways) else None
+
+
+def _other(way: Node) -> Node | None:
+    """Return the values of an object under names that it does not declare, if it says what they are."""
+    is_object = "object" in likely_types(way)
+    return way.tree.node(way.extra) if is_object and isinstance(way.extra, Mapping) and way.extra else None
+
+
+_LIMITS: Final = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "integer": ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
+    "number": ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
+    "array": ("minItems", "maxItems", "uniqueItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+"""The keywords that limit the values of a type."""
+
+
+def _limits(way: Node) -> str:
+    """Return what the values of a branch must satisfy besides their type, to follow "must"."""
+    words = Language()
+    keywords = dict.fromkeys(keyword for kind in likely_types(way) for keyword in _LIMITS.get(kind, ()))
+    bounds = [
+        requirement(keyword, bound, words)
+        for keyword in (() if way.enum is not None else keywords)
+        for bound in way.says(keyword)
+        if bound is not False and not (keyword == "format" and bound in SAMPLES)
+    ]
+    return words.all_of(list(filter(None, bounds)))
+
+
+def _facts(node: Node) -> Iterator[str]:
+    """Return what is accepted: types and all allowed values, then the limits."""
+    words = Language()
+    yield expected(node, words, all_values=True) or "any JSON value"
+    limits = {expected(way, words): _limits(way) for way in node.ways if way.types != ("null",)}
+    for kind, limit in limits.items():
+        if limit:
+            yield f"must {limit}" if len(limits) == 1 else f"{kind} must {limit}"
+
+
+def _properties(node: Node, depth: int) -> list[str]:
+    """Return a line for each property of an object or of a list's items, with nested properties, by union branch."""
     objects = (way for each in node.ways for way in (each, *each.items.ways) if way.properties)
     branches = dict.fromkeys(
         tuple(line for name in way.properties for line in _line(way, name, depth)) for way in objects
@@ -145,10 +213,8 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 
 def _line(way: Node, name: str, depth: int) -> Iterator[str]:
     node = way.property_nodes[name]
-    facts = [
-        expected(node, Language()) or "any JSON value",
-        "required" if name in way.required else "optional",
-    ]
+    accepted, *limits = _facts(node)
+    facts = [accepted, "required" if name in way.required else "optional", *limits]
     default = _first(node, "default")
     if default is not None and fits_json(default, _LONGEST_DEFAULT):
         facts.append(f"default {json.dumps(default, ensure_ascii=False)}")

@@ -35,7 +35,7 @@ _PLURALS: Final = {
     "object": marked("objects"),
     "null": marked("null"),
 }
-_SAMPLES: Final = {
+SAMPLES: Final = {
     "date-time": "2026-01-31T09:30:00Z",
     "date": "2026-01-31",
     "time": "09:30:00Z",
@@ -110,13 +110,20 @@ def names_items(node: Node) -> bool:
     return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.ways))
 
 
-def expected(node: Node, words: Language) -> str:
-    """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted."""
+def expected(node: Node, words: Language, *, all_values: bool = False) -> str:
+    """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
+
+    Args:
+        node: The place.
+        words: The language.
+        all_values: Whether a long list of allowed values is not cut.
+    """
     free = [way for way in node.ways if way.enum is None]
     phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
     null = phrases.pop(_NULL, "")
     values = [each for each in allowed_values(node, partly=True) if each is not None or not null]
-    listed = first_of(list(map(in_json, values)), _VALUES_TEXT, words)
+    written = list(map(in_json, values))
+    listed = words.comma(written) if all_values else first_of(written, _VALUES_TEXT, words)
     if len(values) > 1:
         listed = words("one of {values}", values=listed)
     # An array of several types comes last: it would take in the next choice.
@@ -130,7 +137,7 @@ def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
     if items:
         return words("an array of {items}", items=words.either([words(_PLURALS[each]) for each in items]))
     formats = dict.fromkeys(way.format or "" for way in free if "string" in likely_types(way))
-    if name == "string" and _SAMPLES.keys() >= formats.keys():
+    if name == "string" and SAMPLES.keys() >= formats.keys():
         return words("a string ({formats})", formats=words.either([*formats]))
     return words(ONE_OF_A_TYPE[name])
 
@@ -160,12 +167,16 @@ def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
 
 def limit(fault: Fault, words: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
-    keyword, bound = fault.keyword, fault.bound
-    if isinstance(bound, list):
-        said = [words.all_of([limit(each, words) for each in way]) for way in bound[: _MAX_TYPES + 1]]
-        return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
+    if not isinstance(fault.bound, list):
+        return requirement(fault.keyword, fault.bound, words)
+    said = [words.all_of([limit(each, words) for each in way]) for way in fault.bound[: _MAX_TYPES + 1]]
+    return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
+
+
+def requirement(keyword: str, bound: Any, words: Language) -> str:
+    """Return what a keyword requires, to follow "must"; empty if that is not said in words."""
     if keyword == "format":
-        told, sample = cut(str(bound), _MAX_FORMAT), _SAMPLES.get(str(bound))
+        told, sample = cut(str(bound), _MAX_FORMAT), SAMPLES.get(str(bound))
         thing = words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told
         return words("have the format {thing}", thing=thing)
     if keyword[3:] in SIZES:
@@ -276,7 +287,7 @@ def _examples(way: Node, depth: int) -> Sequence[Any]:
         build = _lists if kind == "array" else _objects
         tried = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
     elif kind == "string" and way.format:
-        tried = [_SAMPLES[way.format]] if way.format in _SAMPLES else ()
+        tried = [SAMPLES[way.format]] if way.format in SAMPLES else ()
     return [value for value in tried if way.takes(value)][:2]
 
 

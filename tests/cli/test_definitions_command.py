@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.standing import check_statements
 from mcp_lenient.cli import run
@@ -160,6 +161,81 @@ def test_the_prompt_says_which_branch_has_which_parameters(tmp_path, capsys):
   - radius (a number, required)
 """
     assert capsys.readouterr().out.endswith(expected)
+
+
+LIMITED = """
+from typing import Annotated, Literal
+from fastmcp import FastMCP
+from pydantic import BaseModel, Field
+
+mcp = FastMCP("limited")
+Level = Literal[tuple([f"level number {number} of a long list" for number in range(30)])]
+
+
+class Item(BaseModel):
+    sku: Annotated[str, Field(pattern="^[A-Z]+$")]
+
+
+@mcp.tool
+def order(
+    items: Annotated[list[Item], Field(min_length=1, max_length=3)],
+    level: Level,
+    size: Annotated[int, Field(ge=1, lt=10)],
+    kinds: list[Literal["a", "b"]],
+    grid: list[list[int]],
+    pair: tuple[int, str],
+    stock: dict[str, int],
+    rows: dict[str, list[Item]],
+    mixed: Annotated[int, Field(ge=1)] | Annotated[str, Field(max_length=3)] | None = None,
+) -> None:
+    pass
+"""
+
+
+def test_the_prompt_keeps_values_limits_and_inner_types(tmp_path, capsys):
+    """A model reads all allowed values, the limits, and what is in lists, tuples and objects with free names."""
+    file = tmp_path / "limited.py"
+    file.write_text(LIMITED, encoding="utf-8")
+    assert run(["definitions", str(file), "--prompt"]) == 0
+    out = capsys.readouterr().out
+    assert all(f'"level number {number} of a long list"' in out for number in range(30))
+    expected = """\
+- size (an integer, required, must be at least 1 and be less than 10)
+- kinds (an array of strings, required)
+  - each item (one of "a", "b")
+- grid (an array of arrays, required)
+  - each item (an array of integers)
+- pair (an array, required, must have at least 2 items and have at most 2 items)
+  - item 1 (an integer)
+  - item 2 (a string)
+- stock (an object, required)
+  - any name (an integer)
+- rows (an object, required)
+  - any name (an array of objects)
+    - sku (a string, required, must match the pattern "^[A-Z]+$")
+- mixed (an integer, a string or null, optional, an integer must be at least 1, a string must have at most 3 characters)
+"""
+    assert out.endswith(expected)
+    assert (
+        "- items (an array of objects, required, must have at least 1 item and have at most 3 items)\n" in out
+    )
+
+
+@each_row(
+    ("written", "said"),
+    [
+        ("plott: {description: x}", "There is no tool 'plott'; did you mean 'plot'?"),
+        ("plot: {parameters: {lable: {}}}", "Tool 'plot' has no parameter 'lable'; did you mean 'label'?"),
+    ],
+)
+def test_a_name_that_the_server_lacks_is_an_error(written, said, server, tmp_path, capsys):
+    """A definitions file for another server is not used in silence."""
+    file = tmp_path / "other.yml"
+    file.write_text(f"tools: {{{written}}}", encoding="utf-8")
+    assert run(["definitions", str(server), "--prompt", "--config", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith(f"error: {file}: {said}")
 
 
 def test_definitions_override_the_inventory(server, tmp_path, capsys):
