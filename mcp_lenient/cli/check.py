@@ -21,6 +21,8 @@ def check(
 ) -> int:
     """Find what models will misunderstand in a server's tools. No tool is called.
 
+    `mcp-lenient check server.py`
+
     Exits with 1 if a finding is at or above `--level`, else with 0; with 2 if the server cannot be used.
 
     Args:

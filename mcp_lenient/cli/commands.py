@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import version
 from typing import Final
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, UnknownCommandError
 from rich.text import Text
 
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
@@ -60,11 +62,12 @@ def run(arguments: Sequence[str]) -> int:
     It ends quietly when the reader of stdout closes early.
     """
     try:
-        code = app(list(arguments), exit_on_error=False, print_error=False)
+        code = app(_ordered(arguments), exit_on_error=False, print_error=False)
+    except UnknownCommandError as error:
+        _print_error(_unknown(str((error.unused_tokens or [""])[0])))
+        return WRONG_USE
     except (CycloptsError, CommandError, LenientError) as error:
-        Output(stderr=True, highlight=False).print(
-            Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True
-        )
+        _print_error(str(error))
         return WRONG_USE
     except BrokenPipeError:
         drop_output()
@@ -75,3 +78,26 @@ def run(arguments: Sequence[str]) -> int:
             raise
         return DONE
     return code if isinstance(code, int) else DONE
+
+
+def _ordered(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the command line of a server where the command takes its target.
+
+    A command line after ``--`` comes last. Of `explain`, the tool and its arguments come before it.
+    """
+    if arguments[:1] != ["explain"] or "--" not in arguments:
+        return list(arguments)
+    at = arguments.index("--")
+    return ["explain", shlex.join(arguments[at + 1 :]), *arguments[1:at]]
+
+
+def _unknown(command: str) -> str:
+    """Return the sentence about a command that does not exist."""
+    near = get_close_matches(command, _COMMANDS, n=1)
+    if near:
+        return f"unknown command {command!r}; did you mean {near[0]!r}?"
+    return f"unknown command {command!r}; the commands are {', '.join(_COMMANDS)}"
+
+
+def _print_error(reason: str) -> None:
+    Output(stderr=True, highlight=False).print(Text.assemble(("error: ", "bold red"), reason), soft_wrap=True)

@@ -17,6 +17,8 @@ def definitions(
 ) -> None:
     """Write the tools of a server as a definitions file in YAML, or as text for a prompt. No tool is called.
 
+    `mcp-lenient definitions server.py > tools.yaml`
+
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
             or a command line after `--`.

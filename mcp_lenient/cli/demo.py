@@ -14,6 +14,8 @@ def demo(
 ) -> int:
     """Send nearly right calls over stdio, to FastMCP alone and to FastMCP with mcp-lenient.
 
+    `mcp-lenient demo --all`
+
     Args:
         everything: Show each call with both answers, a complete refusal and a log line.
     """

@@ -30,12 +30,16 @@ def explain(
 ) -> int:
     """Explain what would happen to a call, step by step. The tool is not run.
 
+    `mcp-lenient explain server.py store '{"tags": "a"}'`
+
+    `mcp-lenient explain store '{"tags": "a"}' -- npx -y some-server`
+
     Exits with 0 if the tool would run, with 1 if the call would be refused, and with 2 if the server cannot be used.
     With `--event` it exits with 0. Secrets are masked.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
-            or a command line in quotes (`"npx -y some-server"`).
+            or a command line after `--` at the end.
         tool: The tool.
         arguments: Its arguments as JSON, such as `'{"tags": "a"}'`. Anything that is not JSON counts as arguments that
             were sent as one text.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter, Token, UnknownOptionError, validators
+from cyclopts import Parameter, Token, UnknownOptionError
 
 from mcp_lenient.cli.errors import fail
 
@@ -24,9 +24,21 @@ def files_or_dash(command: str) -> Parameter:
     return Parameter(allow_leading_hyphen=True, validator=check)
 
 
-Config = Annotated[
-    Path | None, Parameter(show_default=False, validator=validators.Path(exists=True, dir_okay=False))
-]
+def check_file(_: object, file: Path | None) -> None:
+    """End the command if a file cannot be read, in the same words as for every other file."""
+    if file is None:
+        return
+    try:
+        file.open("rb").close()
+    except (OSError, ValueError) as error:
+        from mcp_lenient.devtools.printing import why_not_opened
+
+        fail(f"{file}: {why_not_opened(error)}")
+
+
+InputFile = Annotated[Path | None, Parameter(show_default=False, validator=check_file)]
+"""A file that a command reads."""
+Config = InputFile
 """A definitions file."""
 
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
-from mcp_lenient.cli.files import Config
+from mcp_lenient.cli.files import Config, InputFile, check_file
 
 if TYPE_CHECKING:
     from mcp_lenient.devtools.outcomes import CallOutcome, Change
@@ -20,16 +20,18 @@ _LONGEST = 200
 
 
 def outcomes(
-    calls: Path,
+    calls: Annotated[Path, Parameter(validator=check_file)],
     /,
     *,
     save: Path | None = None,
-    against: Path | None = None,
+    against: InputFile = None,
     config: Config = None,
     jobs: Annotated[int, Parameter(validator=Number(gte=0, lte=64))] = 0,
     top: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 20,
 ) -> int:
     """Judge recorded calls by their schemas, and say what has changed since an earlier version or policy.
+
+    `mcp-lenient outcomes calls.jsonl --against before.jsonl`
 
     Exits with 0; with 1 if `--against` finds a call that ran and is now refused, or that runs with another value; with
     2 if a file cannot be read. No tool is run. Values of secrets are neither saved nor printed.

@@ -19,7 +19,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, fail
-from mcp_lenient.cli.files import Config, check_target
+from mcp_lenient.cli.files import Config, check_file, check_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,7 +90,10 @@ def proxy(  # noqa: PLR0913 - an option each
     from mcp_lenient.cli.targets import logs_from, target_of
     from mcp_lenient.rules.policy import Policy
 
-    if reload and config is None and "MCP_LENIENT_CONFIG" not in os.environ:
+    named = os.environ.get("MCP_LENIENT_CONFIG")
+    if config is None and named:
+        check_file(None, Path(named))
+    if reload and config is None and named is None:
         fail("--reload: name the file with --config")
     address = None if http is None else _address(http, stateless=stateless)
     if address is None and (stateless or publish_by_query):

@@ -40,6 +40,8 @@ def report(  # noqa: PLR0913 - each is an option of the command
 ) -> int:
     """Summarize the calls in a log: which tools fail for which clients, and what to do about it.
 
+    `mcp-lenient report 'logs/*.jsonl' --since 7d --html report.html`
+
     The exit code is 0; 2 if a log cannot be read, it is empty or none of its lines is an event, or `--memory` is too
     low; 130 after Ctrl-C.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
-from mcp_lenient.cli.files import check_target
+from mcp_lenient.cli.files import InputFile, check_target
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -25,7 +24,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     tool: Annotated[str, Parameter(show_default=False)] = "*",
     seed: int = 0,
     per_tool: Annotated[int, Parameter(validator=Number(gte=1))] = 3,
-    arguments: Path | None = None,
+    arguments: InputFile = None,
     everything: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     yes: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -33,6 +32,8 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
 ) -> int:
     """Call tools with arguments damaged as models damage them, and show what happens.
+
+    `mcp-lenient stress server.py`
 
     The tools of a Python file are not run: each call is stopped before the tool. Any other server receives real
     calls through the middleware, so only its read-only tools (`readOnlyHint`) are called.

@@ -31,6 +31,8 @@ def tail(
 ) -> int:
     """Show the events of a log, one line per event, and follow the log as it grows.
 
+    `mcp-lenient tail log.jsonl`
+
     Rotated and truncated files are followed too. Press Ctrl-C to stop.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -11,10 +12,13 @@ from pathlib import Path
 
 import pytest
 from refused import refused
+from tables import each_row
 
-from mcp_lenient.cli import run
+from mcp_lenient.cli import app, run
 from mcp_lenient.cli.errors import CommandError
 from mcp_lenient.cli.targets import target_of
+
+COMMANDS = [name for name in app if not name.startswith("-")]
 
 
 def test_the_version_matches_the_package(capsys):
@@ -24,8 +28,42 @@ def test_the_version_matches_the_package(capsys):
 
 
 def test_a_wrong_command_is_one_line_on_stderr(capsys):
-    """A wrong command exits with 2, without a traceback."""
-    refused(["prxoy"], capsys)
+    """A wrong command exits with 2; the line has the command that was likely meant, or all of them."""
+    assert refused(["prxoy"], capsys) == "error: unknown command 'prxoy'; did you mean 'proxy'?\n"
+    assert refused(["help"], capsys).endswith("the commands are " + ", ".join(COMMANDS) + "\n")
+
+
+@each_row(
+    "command",
+    [
+        ["check", "no.py"],
+        ["definitions", "no.json"],
+        ["definitions", "server.py", "--prompt", "--config", "no.yaml"],
+        ["explain", "no.py", "tool"],
+        ["outcomes", "no.jsonl"],
+        ["outcomes", "{exists}", "--against", "no.jsonl"],
+        ["outcomes", "{exists}", "--config", "no.yaml"],
+        ["proxy", "no.py:mcp"],
+        ["proxy", "--config", "no.yaml", "https://example.com"],
+        ["report", "no.jsonl"],
+        ["stress", "no.py"],
+        ["stress", "server.py", "--arguments", "no.json"],
+        ["tail", "no.jsonl", "--no-follow"],
+    ],
+)
+def test_a_missing_file_has_one_wording(command, tmp_path, capsys):
+    """Every command names a missing file and says the same of it."""
+    file = tmp_path / "calls.jsonl"
+    file.touch()
+    assert re.fullmatch(
+        r"error: no\.\w+: no such file\n", refused([word.format(exists=file) for word in command], capsys)
+    )
+
+
+def test_a_missing_file_of_the_environment_has_the_same_wording(monkeypatch, capsys):
+    """The proxy names the file of ``MCP_LENIENT_CONFIG`` too."""
+    monkeypatch.setenv("MCP_LENIENT_CONFIG", "no.yaml")
+    assert refused(["proxy", "https://example.com"], capsys) == "error: no.yaml: no such file\n"
 
 
 @pytest.mark.parametrize(

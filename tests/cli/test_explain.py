@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 
 import pytest
 from refused import refused
@@ -49,6 +50,17 @@ def server(tmp_path):
     file = tmp_path / "server.py"
     file.write_text(SERVER, encoding="utf-8")
     return str(file)
+
+
+def test_a_command_comes_after_two_hyphens(tmp_path, capfd):
+    """As for the other commands, a server may be a command line after ``--``; the tool and options come before it."""
+    file = tmp_path / "a server.py"
+    file.write_text(f"{SERVER}\n\nmcp.run(show_banner=False)\n", encoding="utf-8")
+    call = ["store", '{"content": "a", "tags": "b, c"}']
+    assert run(["explain", *call, "--format", "json", "--", sys.executable, str(file)]) == 1
+    assert json.loads(capfd.readouterr().out)["envelope"]["error_code"] == "INVALID_TAGS_TYPE"
+    told = refused(["explain", *call, "--", "no-such-command-here"], capfd)
+    assert told.startswith("error: 'no-such-command-here' is not a command on this machine")
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,15 @@ def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
     assert "ARGS]" not in lines[0]
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command, capsys, monkeypatch):
+    """Below the first sentence, each command's help has a command line to copy."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([command, "--help"]) == 0
+    description = capsys.readouterr().out.split("╭")[0].splitlines()[1:]
+    assert any(line.startswith(f"mcp-lenient {command} ") for line in description)
+
+
 def test_the_command_line_lists_its_commands():
     """Without arguments the program lists its commands, each with a sentence."""
     done = subprocess.run(

@@ -224,7 +224,6 @@ def test_invalid_supplied_arguments_make_the_exit_code_1(choosy, capsys):
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        pytest.param(None, "No such file", id="no file"),
         pytest.param("{", "Invalid JSON: ", id="not JSON"),
         pytest.param("[]", "write the arguments of one call or several by tool", id="a list"),
         pytest.param('{"take": 5}', "take: Input should be an object", id="no arguments"),
@@ -235,8 +234,7 @@ def test_invalid_supplied_arguments_make_the_exit_code_1(choosy, capsys):
 def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
     """The exit code is 2, and one line names the error in the file."""
     file = choosy.with_name("arguments.json")
-    if written is not None:
-        file.write_text(written, encoding="utf-8")
+    file.write_text(written, encoding="utf-8")
     told = refused(["stress", str(choosy), "--arguments", str(file)], capsys)
     assert told.startswith("error: --arguments: ")
     assert says in told

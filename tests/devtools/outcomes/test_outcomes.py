@@ -143,7 +143,7 @@ def test_the_forms_of_case_tables_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (None, "No such file"),
+        (None, "no such file"),
         ("", "there is no call"),
         ("[1]", "must be an object"),
         ('{"sent": {}}\n{"sent"', "line 2 is not JSON"),
@@ -224,15 +224,17 @@ async def test_invented_calls_are_not_recorded(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command",
-    [["outcomes", "calls.json"], ["definitions", "server.py", "--prompt"]],
-    ids=lambda each: each[0],
+    "command", [["outcomes", "{calls}"], ["definitions", "server.py", "--prompt"]], ids=lambda words: words[0]
 )
 def test_a_missing_definitions_file_is_named(command, tmp_path, capsys):
-    for missing, said in ((tmp_path / "no.yaml", "does not exist"), (tmp_path, "is a directory")):
-        err = refused([*command, "--config", str(missing)], capsys)
-        assert err.startswith(f'error: Invalid value "{missing}" for --config. ')
-        assert err.endswith(f"{said}.\n")
+    calls = tmp_path / "calls.json"
+    calls.touch()
+    words = [word.format(calls=calls) for word in command]
+    for missing, said in (
+        (tmp_path / "no.yaml", "no such file"),
+        (tmp_path, "it cannot be read: Is a directory"),
+    ):
+        assert refused([*words, "--config", str(missing)], capsys) == f"error: {missing}: {said}\n"
 
 
 def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):

@@ -111,7 +111,7 @@ async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, comma
         pytest.param("--header secret https://x", "write each header as", id="header"),
         pytest.param("--header A:${NO_SUCH} https://x", "variable NO_SUCH is not set", id="variable"),
         pytest.param(f"--header A:b -- {sys.executable}", "only sent to a server at a URL", id="not a URL"),
-        pytest.param("--config no.yaml https://x", "for --config.", id="config"),
+        pytest.param("--config no.yaml https://x", "no.yaml: no such file", id="config"),
         pytest.param("--reload https://x", "--reload: name the file with --config", id="reload"),
         pytest.param(
             "--log /no/such/log https://x",
