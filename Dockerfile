@@ -6,13 +6,13 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY examples/context_store.py examples/demo.py ./examples/
 COPY mcp_lenient ./mcp_lenient
-RUN python -m venv /opt/mcp-lenient && /opt/mcp-lenient/bin/pip install --no-cache-dir . "fastmcp>=4,<5"
+RUN python -m venv /opt/mcp-lenient && /opt/mcp-lenient/bin/pip install --no-cache-dir ".[metrics]" "fastmcp>=4,<5"
 
 FROM python:3.13-slim
 COPY --from=build /opt/mcp-lenient /opt/mcp-lenient
 ENV PATH=/opt/mcp-lenient/bin:$PATH PYTHONUNBUFFERED=1
 RUN useradd --create-home --uid 10001 proxy
-USER proxy
+USER 10001
 WORKDIR /home/proxy
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=15s --start-period=20s \

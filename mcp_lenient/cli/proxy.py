@@ -69,7 +69,8 @@ def proxy(  # noqa: PLR0913 - an option each
 
     Args:
         target: The server: `-- COMMAND ARGUMENTS`, a URL, `FILE.json`, `FILE.py`.
-        http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`; `/health` says whether the server answers.
+        http: Serve streamable HTTP at `HOST:PORT`, path `/mcp`; `/health` and `/ready` say whether the server answers, and
+            `/metrics` has metrics for Prometheus (extra `metrics`).
         config: YAML or TOML file with declarations for tools.
         reload: Load the file of `--config` again when it has changed, without a restart.
         observe: Change nothing; log what would be done.
@@ -114,6 +115,10 @@ def proxy(  # noqa: PLR0913 - an option each
     server = _server(
         _with_headers(target_of(target), header), chosen, {"definitions": config, "reload": reload}, given
     )
+    if address is not None:
+        from mcp_lenient.adapters.fastmcp.proxy.metrics import add_metrics
+
+        add_metrics(server)
     if log is not None:
         from mcp_lenient.telemetry.setup import configure_logging
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,18 @@ def test_the_health_check_detects_failure(is_there):
             code = code.replace("http://127.0.0.1:8000", url.removesuffix("/mcp"))
             done = subprocess.run([sys.executable, option, code], stderr=subprocess.DEVNULL, check=False)  # noqa: S603
     assert (done.returncode == 0) is is_there
+
+
+@pytest.mark.parametrize("page", ["Dockerfile", "docs/how-to/deploy.md"])
+def test_a_linter_accepts_it(page):
+    """The linter hadolint finds nothing, in the repository's file nor in the one to copy from the page."""
+    program = Path(sysconfig.get_path("scripts")) / "hadolint"
+    if not program.exists():
+        pytest.skip("hadolint is only installed on Linux on x86_64")
+    written = (ROOT / page).read_text(encoding="utf-8")
+    (written,) = re.findall(r"^```dockerfile\n(.*?)^```", written, re.MULTILINE | re.DOTALL) or [written]
+    done = subprocess.run([program, "-"], input=written, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.slow

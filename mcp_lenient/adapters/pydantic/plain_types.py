@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any, Final
 
+from mcp_lenient.schema.checks import has_jsonschema_rs
+
 Core = Mapping[str, Any]
 Schema = dict[str, Any]
 Check = Callable[[Any], bool]
@@ -50,10 +52,14 @@ class _NotPlain(Exception):  # noqa: N818 - a signal within this module
 def quick_check(core: Core, *, strict: bool) -> Check | None:
     """Return a check whose True means that Pydantic accepts arguments; None if their types are not plain.
 
+    There is none where jsonschema-rs is not installed: jsonschema is slower than Pydantic.
+
     Args:
         core: The core schema of a function's arguments.
         strict: Whether Pydantic validates them as strict JSON.
     """
+    if not has_jsonschema_rs():
+        return None
     import jsonschema_rs
 
     # Only in draft 4 is 7.0 not an integer.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -75,7 +75,7 @@ def create_lenient_proxy(
     Everything else is forwarded as by FastMCP's own proxy: tools, resources, prompts, sampling, elicitation, roots,
     progress and cancellation. Client and upstream server use the newest protocol era that both support. Calls are
     validated against the schemas that the upstream server publishes. A call that is invalid and cannot be repaired is
-    refused and never reaches the upstream server. Over HTTP, ``GET /health`` reports whether that server answers, and
+    refused and never reaches the upstream server. Over HTTP, ``GET /health`` and ``/ready`` report whether that server answers, and
     if it asks callers for credentials, so does the proxy.
 
     >>> proxy = create_lenient_proxy("https://example.com/mcp")
@@ -149,22 +149,29 @@ def _protect(proxy: FastMCP, upstreams: Collection[Upstream]) -> None:
 
 
 def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
-    """Add ``GET /health`` to a server: 200 if all servers behind it answer, otherwise 503.
+    """Add ``GET /health`` to a server: 200 if all servers behind it answer; and ``/ready``: 200 if one does; else 503.
 
-    It needs no credentials and answers with numbers only.
+    They need no credentials and answer with numbers only.
 
     Args:
         server: The server that is served over HTTP.
         upstreams: The servers behind it.
     """
 
-    async def health(_: Request) -> JSONResponse:
+    async def answer(is_well: Callable[[Sequence[bool]], bool], word: str) -> JSONResponse:
         answers = await asyncio.gather(*(upstream.answers() for upstream in upstreams))
-        word, status = ("ok", 200) if all(answers) else ("unavailable", 503)
+        word, status = (word, 200) if is_well(answers) else ("unavailable", 503)
         told = {"status": word, "upstreams": len(answers), "answering": sum(answers)}
         return JSONResponse(told, status, {"cache-control": "no-store"})
 
+    async def health(_: Request) -> JSONResponse:
+        return await answer(all, "ok")
+
+    async def ready(_: Request) -> JSONResponse:
+        return await answer(lambda answers: any(answers) or not answers, "ready")
+
     server.custom_route("/health", methods=["GET"])(health)
+    server.custom_route("/ready", methods=["GET"])(ready)
 
 
 @dataclass(frozen=True, slots=True)

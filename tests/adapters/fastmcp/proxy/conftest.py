@@ -10,6 +10,7 @@ import pytest
 from application_log import application_log
 from calls import Log
 from fastmcp import FastMCP
+from meters import provide
 
 from mcp_lenient.cli import run
 
@@ -24,6 +25,7 @@ def logged() -> Iterator[Log]:
 @pytest.fixture
 def commanded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Awaitable[FastMCP]]:
     """Return a function that runs ``mcp-lenient proxy`` and returns the proxy that it would serve."""
+    provide()
     fronts: list[FastMCP] = []
 
     async def keep(self: FastMCP, **_: object) -> None:
