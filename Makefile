@@ -64,12 +64,13 @@ format: $(READY) ## Put the code into shape
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 	@PYTHONPATH=docs $(BIN)/cog -r $(COGGED)
+	@$(BIN)/python docs/event_schema.py
 
 catalogs: $(READY) ## Bring the message catalogs up to the code, and compile them
 	$(BIN)/python tests/refusal/catalogs.py
 
 docs: .cache/.code ## Build the documentation site into site/, strictly
-	@if test -x $(BIN)/zensical; then PYTHONPATH=docs $(BIN)/zensical build --strict; \
+	@if test -x $(BIN)/zensical; then PYTHONPATH=docs $(BIN)/zensical build --strict && $(BIN)/python docs/llms.py site; \
 		else echo "The site is not built: its generator needs Python 3.11 or newer."; fi
 
 # The generator keeps each page whose text is the same, but the pages of the reference are made from the code, too.

@@ -247,6 +247,12 @@ def test_file_policies_have_every_policy_field():
     assert set(PolicyEntry.model_fields) <= {row.id.split("-")[0] for row in POLICIES}
 
 
+def test_each_public_normalizer_has_a_field():
+    """A definitions file can declare every public normalizer, except functions of the author's own."""
+    fields = set(ParameterEntry.model_fields) - {"type", "required", "default", "description"}
+    assert set(normalizers.__all__) - {"from_function"} == fields
+
+
 # --- refused files --------------------------------------------------------------------------------------
 
 

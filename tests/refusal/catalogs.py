@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +17,8 @@ PACKAGE = Path(__file__).parents[2] / "mcp_lenient"
 LOCALE = PACKAGE / "locale"
 _WITHOUT_MODELS = frozenset(("cli", "devtools", "testing"))
 """Folders whose messages only people read."""
+IS_RELEASE = "RELEASE" in os.environ
+"""Whether a missing translation is an error; otherwise it is a warning, since whoever adds a text may not know the language."""
 _FORMS = {"words": 1, "marked": 1, "Text": 1, "plural": 2, "marked_plural": 2}
 """Functions whose first arguments are messages, and the number of those."""
 
@@ -57,6 +60,15 @@ def catalog_of(name: str) -> Catalog:
         return read_po(file, locale=name)
 
 
+def untranslated(name: str) -> list[str]:
+    """Return the texts of a catalog without a translation, or with one that is a guess."""
+    return [
+        str(message.id)
+        for message in catalog_of(name)
+        if message.id and (message.fuzzy or not all(forms(message.string)))
+    ]
+
+
 def compiled(catalog: Catalog) -> bytes:
     """Return what the library loads."""
     buffer = BytesIO()
@@ -93,8 +105,7 @@ def main() -> None:
         with source(name).open("wb") as file:
             write_po(file, catalog, width=110)
         source(name).with_suffix(".mo").write_bytes(compiled(catalog))
-        open_still = sum(not all(forms(message.string)) for message in catalog if message.id)
-        print(f"{name}: {len(catalog)} texts, {open_still} not translated")
+        print(f"{name}: {len(catalog)} texts, {len(untranslated(name))} not translated")
 
 
 if __name__ == "__main__":

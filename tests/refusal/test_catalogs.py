@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from gettext import GNUTranslations
 from io import BytesIO
 
@@ -19,14 +20,23 @@ def name(request):
     return request.param
 
 
-def test_each_text_is_translated(name):
-    """A catalog has exactly the texts of the code, each translated in all plural forms and not fuzzy."""
+def test_a_catalog_has_the_texts_of_the_code(name):
+    """A catalog has exactly the texts of the code."""
     wanted = {message.id for message in catalogs.texts() if message.id}
     catalog = catalogs.catalog_of(name)
     found = [message for message in catalog if message.id]
     assert {message.id for message in found} == wanted, "run make catalogs, and translate what is new"
-    assert [message.id for message in found if not all(catalogs.forms(message.string)) or message.fuzzy] == []
     assert not catalog.obsolete
+
+
+@pytest.mark.filterwarnings("default:not translated")
+def test_each_text_is_translated(name):
+    """Each text is translated in all plural forms: an error in a release, and a warning before."""
+    missing = catalogs.untranslated(name)
+    if missing and not catalogs.IS_RELEASE:
+        warnings.warn(f"not translated, {name}: {missing}", stacklevel=1)
+        return
+    assert missing == []
 
 
 def test_placeholders_are_those_of_the_text(name):
@@ -35,7 +45,7 @@ def test_placeholders_are_those_of_the_text(name):
         if not message.id:
             continue
         wanted = set.union(*map(catalogs.placeholders, catalogs.forms(message.id)))
-        for form in catalogs.forms(message.string):
+        for form in filter(None, catalogs.forms(message.string)):
             assert catalogs.placeholders(form) == wanted, message.id
 
 
