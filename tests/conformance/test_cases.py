@@ -7,8 +7,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import jsonschema_rs
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.validators import validator_for
 
 from benchmarks.conformance import Case, Expected, Reply, Subject, load_cases, verdict
 from benchmarks.conformance.ours import call
@@ -19,12 +20,16 @@ CASES = load_cases(FOLDER)
 FILES = sorted(file for file in FOLDER.glob("*.json") if file.name != "schema.json")
 
 
+def _accepts(schema, arguments) -> bool:
+    return validator_for(schema, default=Draft202012Validator)(schema).is_valid(arguments)
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_each_file_keeps_the_schema_of_cases(file):
     """A file of cases is valid by its JSON Schema, and its name starts the id of each case."""
     content = json.loads(file.read_text(encoding="utf-8"))
     schema = json.loads((FOLDER / "schema.json").read_text(encoding="utf-8"))
-    jsonschema_rs.Draft202012Validator(schema).validate(content)
+    Draft202012Validator(schema).validate(content)
     assert {case["id"].partition("/")[0] for case in content["cases"]} == {file.stem}
 
 
@@ -51,14 +56,14 @@ def test_expected_arguments_are_valid():
     """The arguments that a case expects are valid, according to another validator."""
     for case in CASES:
         if case.expected.outcome != "refused":
-            assert jsonschema_rs.is_valid(dict(case.schema), case.expected.arguments), case.id
+            assert _accepts(case.schema, case.expected.arguments), case.id
 
 
 def test_repaired_and_refused_arguments_are_invalid():
     """Arguments that must be repaired or refused are invalid, according to another validator."""
     for case in CASES:
         if case.expected.outcome != "unchanged":
-            assert not jsonschema_rs.is_valid(dict(case.schema), case.arguments), case.id
+            assert not _accepts(case.schema, case.arguments), case.id
 
 
 def test_true_differs_from_one():
