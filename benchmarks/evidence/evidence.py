@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -100,6 +101,8 @@ def _show(console: Console, benchmark: Benchmark, replayed: Replayed, methods: S
     if not replayed.sets:
         return
     console.print(_by_method(benchmark, replayed, methods))
+    _show_intervals(console, replayed)
+    console.print(_by_writing(replayed))
     console.print(_by_model(replayed, methods))
     console.print(_by_rule(replayed))
     _list(console, "Lost", [each for each in replayed.changes if each.effect == "lost"])
@@ -135,6 +138,42 @@ def _by_method(benchmark: Benchmark, replayed: Replayed, methods: Sequence[str])
             sum(each.accepted for each in changes),
         )
         table.add_row(method, *map(str, counts))
+    return table
+
+
+def _show_intervals(console: Console, replayed: Replayed) -> None:
+    """Print on how many questions answers were gained and lost: answers of one question are alike."""
+    for effect in ("gained", "lost"):
+        ours = (each for each in replayed.changes if each.method == OURS and each.effect == effect)
+        count, total = len({(each.recorded.category, each.id) for each in ours}), len(replayed.questions)
+        low, high = wilson(count, total)
+        line(
+            console,
+            f"{OURS} {effect} answers of {count} of {total:,} questions: 95 % interval {low:.1%} to {high:.1%}",
+        )
+
+
+def wilson(count: int, total: int, z: float = 1.959964) -> tuple[float, float]:
+    """Return Wilson's interval of a share.
+
+    >>> [round(bound, 3) for bound in wilson(94, 1000)]
+    [0.078, 0.114]
+    >>> [round(bound, 4) for bound in wilson(0, 1000)]
+    [0.0, 0.0038]
+    """
+    middle = (count + z * z / 2) / (total + z * z)
+    half = z * math.sqrt(count * (total - count) / total + z * z / 4) / (total + z * z)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _by_writing(replayed: Replayed) -> Table:
+    effects = Counter((each.written, each.effect) for each in replayed.changes if each.method == OURS)
+    columns: tuple[Effect, ...] = ("gained", "lost", "still wrong", "still right")
+    table = _table(f"By how the model wrote the call, for {OURS}", columns)
+    for written in sorted(
+        {written for written, _ in effects}, key=lambda written: -effects[written, "gained"]
+    ):
+        table.add_row(written, *(str(effects[written, column]) for column in columns))
     return table
 
 

@@ -90,13 +90,14 @@ class Recorded:
 class Change:
     """An answer that a method changed.
 
-    ``calls`` are the changed calls, as sent and as changed; ``accepted`` of them are calls that the schema accepts.
+    ``written`` says how the model wrote it. ``calls`` are the changed calls, as sent and as changed; ``accepted`` of them are calls that the schema accepts.
     """
 
     method: str
     recorded: Recorded
     id: int | str
     effect: Effect
+    written: str
     rules: frozenset[str]
     calls: tuple[tuple[Any, Any], ...]
     accepted: int
@@ -110,6 +111,7 @@ class Replayed:
         sets: The sets whose published score came out.
         skipped: The others, with the reasons.
         answers: The number of answers.
+        questions: The questions, each by its category and id.
         right_by_model: The number of right answers as recorded.
         valid_calls: The number of calls that their schema accepts.
         refused: The number of right answers that a method refuses, by method.
@@ -119,6 +121,7 @@ class Replayed:
     sets: list[Recorded] = field(default_factory=list)
     skipped: list[tuple[Recorded, str]] = field(default_factory=list)
     answers: int = 0
+    questions: set[tuple[str, Any]] = field(default_factory=set)
     right_by_model: Counter[str] = field(default_factory=Counter)
     valid_calls: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -168,6 +171,7 @@ def replay(benchmark: Benchmark, folders: Sequence[Path], methods: Sequence[Meth
                 continue
             replayed.sets.append(recorded)
             replayed.answers += len(answers)
+            replayed.questions |= {(recorded.category, answer["id"]) for answer in answers}
             replayed.right_by_model[recorded.model] += sum(answer["valid"] for answer in answers)
             for at, answer in enumerate(answers):
                 _replay_answer(replayed, recorded, judge, at, answer, methods)
@@ -232,6 +236,7 @@ def _replay_answer(
                 recorded,
                 answer["id"],
                 _effect(was=answer["valid"], now=checked["valid"]),
+                answer["written"],
                 frozenset(rule for position in changed for rule in outcomes[position].rules),
                 tuple((calls[position][1], new[position]) for position in changed),
                 sum(accepted[position] for position in changed),

@@ -38,7 +38,7 @@ def read(request):
             return ast_checker(functions, calls, right, "Python", category, request["model"])["valid"]
 
         known = functions if isinstance(functions, list) else [functions]
-        yield Answer(at, known, partial(decode, recorded["result"], "Python"), check)
+        yield Answer(at, known, partial(decode, recorded["result"], "Python"), check, recorded["result"])
 
 
 if __name__ == "__main__":

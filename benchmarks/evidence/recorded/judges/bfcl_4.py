@@ -38,7 +38,7 @@ def read(request):
         def check(calls, functions=functions, right=truths[name]["ground_truth"]):
             return ast_checker(functions, calls, right, language, category, model)["valid"]
 
-        yield Answer(name, functions, partial(_decoded, recorded["result"]), check)
+        yield Answer(name, functions, partial(_decoded, recorded["result"]), check, recorded["result"])
 
 
 def _decoded(result):

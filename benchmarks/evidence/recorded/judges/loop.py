@@ -1,7 +1,7 @@
 """The loop of every judge: read the recorded answers of one file, and check them again with other arguments.
 
 This file runs in the benchmark's environment, so it only needs the standard library. A request with ``op: read`` is
-answered by ``answers``: of each its ``id``, whether it is ``valid``, and its ``calls`` with ``arguments`` and with the
+answered by ``answers``: of each its ``id``, whether it is ``valid``, how it was ``written``, and its ``calls`` with ``arguments`` and with the
 ``parameters`` of the function (null for a call that cannot be sent as JSON, or of an unknown function). A request
 with ``op: check`` is answered by ``valid``: whether the answer at this position is right with other arguments.
 """
@@ -29,12 +29,14 @@ class Answer:
         functions: The functions that the model could call, as the benchmark describes them.
         decode: The benchmark's own decoder of this answer.
         check: The benchmark's own checker of decoded calls.
+        result: What the model answered: a text, or the calls of an API for tool calls.
     """
 
     id: int | str
     functions: Sequence[Mapping[str, Any]]
     decode: Callable[[], Any]
     check: Callable[[Any], bool]
+    result: Any
     decoded: Any = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +64,14 @@ class Answer:
     def told(self) -> dict[str, Any]:
         """Return the verdict and the calls of the answer."""
         calls = [self._call(call) for call in self.decoded or ()]
-        return {"id": self.id, "valid": self.valid(), "calls": calls}
+        return {"id": self.id, "valid": self.valid(), "written": self._written(), "calls": calls}
+
+    def _written(self) -> str:
+        """Return how the model wrote its calls: only a text in Python names a function without quotes."""
+        if not isinstance(self.result, str):
+            return "tool calls"
+        names = [name for call in self.decoded or () for name in _names(next(iter(call), ""))]
+        return "JSON in text" if any(f'"{name}"' in self.result for name in names) else "Python in text"
 
     def _call(self, call: Mapping[str, Any]) -> dict[str, Any] | None:
         name, arguments = next(iter(call.items()), ("", None))
