@@ -34,8 +34,8 @@ def pages() -> Iterator[tuple[str, Path | None]]:
 
 
 def _title(page: Path) -> str:
-    found = _TITLE.search(_text(page))
-    return page.stem if found is None else found[1]
+    heading = _TITLE.search(_text(page))
+    return page.stem if heading is None else heading[1]
 
 
 def _text(page: Path) -> str:
