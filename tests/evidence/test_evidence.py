@@ -133,7 +133,7 @@ def test_answers_are_counted_by_the_benchmarks_own_checker(checkout, capsys):
     assert _row(printed, "mcp-lenient") == ["3", "3", "1", "1", "0", "1", "1"]
     assert _row(printed, "Pydantic lax, JSON pre-parse") == ["2", "2", "1", "1", "0", "1", "0"]
     assert _row(printed, "tiny_model") == ["3", "3, 1", "2, 1"]
-    assert _row(printed, "Python in text") == ["3", "1", "1", "0"]
+    assert _row(printed, "JSON in text") == ["3", "1", "1", "0"]
     assert "mcp-lenient gained answers of 3 of 9 questions: 95 % interval 12.1% to 64.6%" in printed
     assert "mcp-lenient lost answers of 1 of 9 questions: 95 % interval 2.0% to 43.5%" in printed
     assert _row(printed, "text_to_integer") == ["1", "1", "1", "0"]

@@ -67,11 +67,12 @@ class Answer:
         return {"id": self.id, "valid": self.valid(), "written": self._written(), "calls": calls}
 
     def _written(self) -> str:
-        """Return how the model wrote its calls: only a text in Python names a function without quotes."""
+        """Return how the model wrote its calls: a text in Python has a bracket after the name of a function."""
         if not isinstance(self.result, str):
             return "tool calls"
         names = [name for call in self.decoded or () for name in _names(next(iter(call), ""))]
-        return "JSON in text" if any(f'"{name}"' in self.result for name in names) else "Python in text"
+        text = self.result.replace("\\", "")  # some models escape underscores, as in Markdown
+        return "Python in text" if any(f"{name}(" in text for name in names) else "JSON in text"
 
     def _call(self, call: Mapping[str, Any]) -> dict[str, Any] | None:
         name, arguments = next(iter(call.items()), ("", None))
