@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import quote, unquote, urljoin
+from urllib.parse import quote
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.checks import Check, compiled
@@ -25,10 +25,11 @@ from mcp_lenient.schema.drafts import (
     subschemas,
     with_subschemas,
 )
-from mcp_lenient.schema.references import pointed_at, resolve
+from mcp_lenient.schema.named import NamedSchemas, Resource
+from mcp_lenient.schema.references import resolve
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import encodable
-from mcp_lenient.values.json_values import nests_less, pointer, tokens_of
+from mcp_lenient.values.json_values import nests_less, pointer
 
 _MAX_DEPTH: Final = 200
 """Levels of JSON in a schema, and nested schemas for one value; the validator's limit is 255."""
@@ -100,11 +101,12 @@ class _Translation:
         """The path and translation of a published schema, by its id."""
         self._targets: dict[int, Schema] = {}
         """The target of a translated ``$ref``, by the id of the schema that has it."""
-        self._references: list[tuple[Schema, Mapping[str, Any]]] = []
-        """The schemas with a ``$ref``, each with the published schema that its path starts from."""
+        self._references: list[tuple[Schema, Resource]] = []
+        """The schemas with a ``$ref``, each with the resource that it is in."""
+        self._named = NamedSchemas()
         self._unread: dict[Path, str] = {}
         self._recursive = False
-        self._root: Schema = self._translate(published, (), published)
+        self._root: Schema = self._translate(published, (), Resource(published))
 
     def result(self) -> ReadableSchema:
         self._follow_references()
@@ -124,7 +126,7 @@ class _Translation:
 
     # Translating
 
-    def _translate(self, schema: Any, place: Path, resource: Mapping[str, Any], origin: Path = ()) -> Any:
+    def _translate(self, schema: Any, place: Path, resource: Resource, origin: Path = ()) -> Any:
         if isinstance(schema, bool):
             return schema
         new: Schema = {}
@@ -135,17 +137,17 @@ class _Translation:
         if len(place) > _MAX_DEPTH or len(self._schemas) > _MAX_SCHEMAS:
             return self._take_out(new, "nested too deep, or too many schemas")
         self._made[id(schema)] = place, new
-        if isinstance(schema.get("$id"), str):
-            resource = schema
+        if not (self._ref_alone and "$ref" in schema):
+            resource = self._named.enter(schema, resource)
         new.update(modern(schema, ref_alone=self._ref_alone, is_root=not place))
         self._translate_below(new, place, resource)
-        if not NOT_READ.isdisjoint(new):
-            return self._take_out(new, f"{min(NOT_READ & new.keys())} is not read")
-        if "$ref" in new:
+        if not NOT_READ.isdisjoint(new) or {"$ref", "$dynamicRef"} <= new.keys():
+            return self._take_out(new, f"{min((NOT_READ | {'$dynamicRef'}) & new.keys())} is not read")
+        if "$ref" in new or "$dynamicRef" in new:
             self._references.append((new, resource))
         return new
 
-    def _translate_below(self, new: Schema, place: Path, resource: Mapping[str, Any]) -> None:
+    def _translate_below(self, new: Schema, place: Path, resource: Resource) -> None:
         for keyword, value in list(new.items()):
             here = (*place, keyword)
             if keyword in NAMED and isinstance(value, Mapping):
@@ -163,19 +165,22 @@ class _Translation:
 
     def _follow_references(self) -> None:
         for new, resource in self._references:  # grows meanwhile
-            reference = new.pop("$ref")
-            path = _path_of(reference, resource)
-            target = None if path is None else pointed_at(resource, path)
-            if isinstance(target, Mapping):
+            is_dynamic = "$dynamicRef" in new
+            reference = new.pop("$dynamicRef" if is_dynamic else "$ref")
+            found = self._named.found(reference, resource, is_dynamic=is_dynamic)
+            target = None if found is None else found.schema
+            if isinstance(target, Mapping) and found is not None:
                 if id(target) not in self._made:
-                    place, origin = self._free_place(), tuple(tokens_of(path or ""))
-                    self._root["$defs"][place[-1]] = self._translate(target, place, resource, origin)
+                    place = self._free_place()
+                    translated = self._translate(target, place, found.resource, found.path)
+                    self._root["$defs"][place[-1]] = translated
                 place, self._targets[id(new)] = self._made[id(target)]
                 new["$ref"] = _reference(place)
             elif isinstance(target, bool):
                 new.update({} if target else {"not": {}})
             else:
-                self._take_out(new, f"{str(reference)[:_REASON_LENGTH]!r} leads to no schema in it")
+                where = "no schema in it, or to several" if is_dynamic else "no schema in it"
+                self._take_out(new, f"{str(reference)[:_REASON_LENGTH]!r} leads to {where}")
 
     def _free_place(self) -> Path:
         return "$defs", f"referred-to-{len(self._root.setdefault('$defs', {}))}"
@@ -292,19 +297,6 @@ class _Translation:
             for parent, keyword in above.pop(id(schema), ()):
                 _loosen(parent, keyword)
                 waiting.append(parent)
-
-
-def _path_of(reference: Any, resource: Mapping[str, Any]) -> str | None:
-    """Return the JSON Pointer of a reference; None for one by an anchor or out of the schema: nothing is fetched."""
-    if not isinstance(reference, str):
-        return None
-    name, _, fragment = reference.partition("#")
-    own = str(resource.get("$id", "")).removesuffix("#")
-    try:
-        within = name in ("", own) or (own != "" and urljoin(own, name) == own)
-    except ValueError:  # not an address
-        within = False
-    return unquote(fragment) if within and fragment[:1] in ("", "/") else None
 
 
 def _reference(place: Path) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-NOT_READ: Final = frozenset("$dynamicRef $recursiveRef extends disallow".split())
+NOT_READ: Final = frozenset("$recursiveRef extends disallow".split())
 """Keywords that no tool was seen to use; a schema that has one is not read."""
 ANNOTATIONS: Final = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()

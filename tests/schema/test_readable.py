@@ -71,15 +71,53 @@ def test_uncommon_keywords_and_references_are_unread(schema: Json) -> None:
         **opened(p=schema, n=INTEGER),
         "$defs": {
             "i": INTEGER,
-            "anchored": {"$anchor": "anchored", **INTEGER},
-            "named": {"$id": "https://example.com/named", **INTEGER},
-            "dynamic": {"$dynamicAnchor": "dynamic", **INTEGER},
+            "named": {"$id": "https://example.com/named", "$dynamicAnchor": "several", **INTEGER},
+            "other": {"$id": "https://example.com/other", "$dynamicAnchor": "several", **STRING},
         },
     }
     assert _unread(root) == ["/properties/p"]
     for value in VALUES:
         result = normalize(root, {"p": value, "n": "5"})
         assert exactly(result.arguments) == exactly({"p": value, "n": 5}), value
+
+
+@each_row(("reference", "right", "wrong"))
+def test_references_by_name_are_read(reference: Json, right: Any, wrong: Any) -> None:
+    """A reference by an anchor or an address in the schema, or to the schema of all schemas, is read."""
+    root = {
+        "$id": "https://example.com/tool.json",
+        **opened(p=reference, n=INTEGER),
+        "$defs": {
+            "anchored": {"$anchor": "anchored", **INTEGER},
+            "until draft 7": {"$id": "#old", **INTEGER},
+            "dynamic": {"$dynamicAnchor": "dynamic", **INTEGER},
+            "named": {
+                "$id": "named",
+                "$anchor": "in",
+                "$defs": {"a": STRING},
+                **array({"$ref": "#/$defs/a"}),
+            },
+        },
+    }
+    assert _unread(root) == []
+    assert _takes(root, right)
+    assert not _takes(root, wrong)
+
+
+def test_the_outermost_dynamic_anchor_counts() -> None:
+    """``$dynamicRef`` leads to the anchor of the whole schema, whichever resource it starts from."""
+    below = {"$id": "below", "$dynamicAnchor": "here", **array({"$dynamicRef": "#here"})}
+    root = {**opened(p={"$ref": "below"}), "$dynamicAnchor": "here", "$defs": {"below": below}}
+    assert _unread(root) == []
+    assert _takes(root, [{"p": []}])
+    assert not _takes(root, [[]])
+
+
+def test_an_address_takes_time_in_proportion_to_its_length() -> None:
+    """Addresses beyond a length are not joined with each other."""
+    part: Json = {"$id": "a/" * 50_000, "$ref": "b/" * 50_000}
+    root = {**opened(), "$defs": {f"d{number}": part for number in range(500)}}
+    assert len(_unread(root)) == 500
 
 
 def test_keywords_beside_ref_are_ignored_up_to_draft_7() -> None:
