@@ -131,7 +131,7 @@ def _is_missing(fault: Fault, path: Path) -> bool:
 
 def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:
     for keyword, bound in node.once(_limits, json_type(value)):
-        if not holds(keyword, bound, value):
+        if not (node.tree.has_format(value, bound) if keyword == "format" else holds(keyword, bound, value)):
             yield _fault(path, keyword, node, bound)
     if isinstance(value, list) and len(value) > len(node.prefix) and _is_tuple(node):
         yield _fault(path, "maxItems", node, len(node.prefix))

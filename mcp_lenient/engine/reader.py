@@ -29,6 +29,7 @@ from mcp_lenient.rules.rules import (
     only_values,
     worst_tier,
 )
+from mcp_lenient.schema.checks import ANNOTATED, EXPECTED
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
@@ -82,7 +83,7 @@ class Plan:
     by_schema: bool = False
 
     def __post_init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
-        self.tree = Tree(schema)
+        self.tree = Tree(schema, formats=ANNOTATED if self.by_schema else EXPECTED)
         self.top = self.tree.top
         allows = self.policy.allows("rename_case")
         self.corrects_names = self.by_schema and allows and has_open_objects(self.tree)
@@ -291,6 +292,8 @@ class Reader:
     def _by_rule(self, rule: Rule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.to, sent, new)
+        if isinstance(new, str) and not place.node.expects(new):
+            return Reading(new, whole=False)
         if new is ABSENT or (place.path and self.takes(place.node, new)):
             return Reading(new, rule.cost, (step,))
         then = self._read_refused(place, new, hops=hops if rule.chains else 0, partly=partly and rule.chains)

@@ -30,20 +30,21 @@ Check = Callable[[Any], bool]
 class PartChecks:
     """Checks for the parts of a schema."""
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Mapping[str, Any], formats: Formats) -> None:
         self._root = dict(root)
+        self._formats = formats
 
     @cached_property
     def _compiled(self) -> Callable[[Any], Check]:
         if not has_jsonschema_rs():
             from mcp_lenient.schema.fallback import by_jsonschema
 
-            return partial(by_jsonschema, formats=FORMATS, root=self._root)
+            return partial(by_jsonschema, formats=self._formats, root=self._root)
         import jsonschema_rs
 
         # Built once: that takes time proportional to the size of the schema.
         registry = jsonschema_rs.Registry([(ROOT_URI, self._root)], retriever=_no_fetch)
-        return partial(compiled, registry=registry)
+        return partial(compiled, registry=registry, formats=self._formats)
 
     def of(self, part: Any) -> Check:
         """Return the check of a part of the schema."""
@@ -79,7 +80,7 @@ _TIMES: Final = {
 }
 """RFC 3339, section 5.6, with optional zone and seconds, as ISO 8601 and most servers allow."""
 # RFC 3339, RFC 3986, RFC 4122, RFC 4291 and RFC 5321: no single word is a text of these formats.
-_WITHOUT_WORDS: Final = frozenset("duration email idn-email ipv4 ipv6 iri uri uuid".split())
+_WITHOUT_WORDS: Final = "duration email idn-email ipv4 ipv6 iri uri uuid".split()
 _NULL_WORDS: Final = frozenset({"null", "None", "none"})
 _OTHERS: Final = (
     "hostname idn-hostname iri-reference json-pointer regex relative-json-pointer uri-reference uri-template"
@@ -91,17 +92,19 @@ def _matches(form: re.Pattern[str], text: str) -> bool:
 
 
 Formats = Mapping[str, Callable[[str], bool]]
-FORMATS: Final[Formats] = {
+ANNOTATED: Final[Formats] = {
     **dict.fromkeys(_OTHERS, lambda _text: True),
     **dict.fromkeys(_WITHOUT_WORDS, lambda text: text not in _NULL_WORDS),
-    **{name: partial(_matches, form) for name, form in _TIMES.items()},
+    **dict.fromkeys(_TIMES, lambda text: text not in _NULL_WORDS | {""}),
 }
-"""The formats that are checked. A format is an annotation in JSON Schema, but a text such as ``14/02/2026`` is refused
-for a date, since a server that accepts it may read another day, and a word for null where no word can be meant."""
+"""The formats where nothing but the schema is known. A format is an annotation in JSON Schema and refuses no text, but one
+that stands for nothing: a word for null where no word can be meant, and no text at all for a time."""
+EXPECTED: Final[Formats] = {**ANNOTATED, **{name: partial(_matches, form) for name, form in _TIMES.items()}}
+"""Those of a tool that validates itself: what it refuses is only read as a text that it can take."""
 
 
 def compiled(
-    schema: Any, registry: jsonschema_rs.Registry | None = None, formats: Formats = FORMATS
+    schema: Any, registry: jsonschema_rs.Registry | None = None, formats: Formats = ANNOTATED
 ) -> Check:
     """Return the check of a 2020-12 schema by jsonschema-rs; where it is not installed, by jsonschema."""
     if not has_jsonschema_rs():

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import PartChecks, compiled
+from mcp_lenient.schema.checks import ANNOTATED, PartChecks, compiled
 from mcp_lenient.schema.compile import ReadableSchema
 from mcp_lenient.schema.drafts import ASSERTIONS, CONDITIONS, DEFAULT, every_schema, with_subschemas
 from mcp_lenient.schema.references import resolve
@@ -24,7 +24,7 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
     or where they nest too deep.
     """
     try:
-        root = _widened(read.root, PartChecks(read.root))
+        root = _widened(read.root, PartChecks(read.root, ANNOTATED))
         parts = list(every_schema(root))
         is_widened = any(DEFAULT in part for part in parts)
         if not is_widened or any(_leads_into_widened(root, part.get("$ref", "#")) for part in parts):

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import Check, PartChecks, holds
+from mcp_lenient.schema.checks import ANNOTATED, EXPECTED, Check, Formats, PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
@@ -32,14 +32,18 @@ T = TypeVar("T")
 
 
 class Tree:
-    """A tool's input schema: ``root`` is the readable one, ``top`` the node of the arguments."""
+    """A tool's input schema: ``root`` is the readable one, ``top`` the node of the arguments.
 
-    def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
+    ``formats`` are those that a text is checked for.
+    """
+
+    def __init__(self, schema: Mapping[str, Any] | ReadableSchema, *, formats: Formats = ANNOTATED) -> None:
         read = readable(schema)
         self.root = read.root
         self.unread = read.unread
-        self.accepts = read.accepts
-        self.checks = PartChecks(self.root)
+        self.formats = formats
+        self.checks = PartChecks(self.root, formats)
+        self.accepts = read.accepts if formats is ANNOTATED else self.checks.of(self.root)
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
@@ -60,6 +64,12 @@ class Tree:
         if key not in self._unions:
             self._unions[key] = self.node({"anyOf": [each.schema for each in key]})
         return self._unions[key]
+
+    def has_format(self, text: str, form: Any) -> bool:
+        """Return whether a text is of a format, as far as formats are checked."""
+        if self.formats is not ANNOTATED:
+            return holds("format", form, text)
+        return not isinstance(form, str) or form not in ANNOTATED or ANNOTATED[form](text)
 
     @property
     def objects(self) -> Iterator[Mapping[str, Any]]:
@@ -153,6 +163,10 @@ class Node:
             return partial(_accepts, tree.accepts if schema is tree.root else tree.checks.of(schema))
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
+
+    def expects(self, text: str) -> bool:
+        """Return whether a text has the format that the place expects, as far as rules read by it."""
+        return self.format is None or self.format not in EXPECTED or EXPECTED[self.format](text)
 
     def is_only(self, json_type: str) -> bool:
         """Return whether this is the only accepted JSON type."""

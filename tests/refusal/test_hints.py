@@ -76,10 +76,10 @@ def test_a_missing_discriminator_is_named_with_its_values() -> None:
 
 
 def test_all_accepted_formats_are_named() -> None:
-    """For text that is neither a date nor a date and time, the message gives both formats, with samples."""
+    """For a word that is neither a date nor a date and time, the message gives both formats, with samples."""
     when = union({"type": "string", "format": "date"}, {"type": "string", "format": "date-time"})
-    assert 'date such as "2026-01-31"' in _message(when, "soon")
-    assert "date-time such as" in _message(when, "soon")
+    assert 'date such as "2026-01-31"' in _message(when, "null")
+    assert "date-time such as" in _message(when, "null")
     assert "a string (date or date-time)" in _message(when, 5.5e30)
 
 

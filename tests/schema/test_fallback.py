@@ -19,7 +19,7 @@ from tables import INTEGER, array, closed, each_row
 from benchmarks.conformance import load_cases
 from benchmarks.conformance.ours import call
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import FORMATS, Check, compiled
+from mcp_lenient.schema.checks import EXPECTED, Check, compiled
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.fallback import by_jsonschema
 from mcp_lenient.testing.example_arguments import NoValueError
@@ -27,7 +27,7 @@ from mcp_lenient.testing.stress_run import example_calls
 from tests.shared.hostile import ARGUMENTS, SCHEMAS
 
 REAL = real_schemas()
-fallback = partial(by_jsonschema, formats=FORMATS)
+fallback = partial(by_jsonschema, formats=EXPECTED)
 _DAMAGED = 40
 _ANSWERED_WITHIN = 5.0
 _STALL = 20.0
