@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,6 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 SMOKE = Path(__file__).parent / "fastmcp_smoke"
 VERSIONS = ["==3.4.3", "==3.4.*", "==4.0.*", "==4.1.*", ">=4.1,<5"]
-SLIM = "fastmcp-slim==4.2.*"
-"""FastMCP's code without its dependencies, which is released before the ``fastmcp`` that requires it."""
 
 EVENTS = ["call_repaired"] * 6 + ["call_rejected"] * 5
 ON_3, ON_4 = ["hook_unavailable"], ["call_repaired"]
@@ -36,22 +35,26 @@ def _python(version: str, *, group: str | None = None) -> str:
         if not noted.exists() or noted.read_text(encoding="utf-8") != wanted:
             run_installer([sys.executable, "-m", "venv", "--clear", str(environment)], "venv", SMOKE)
             quiet = ["--quiet", "--disable-pip-version-check"]
-            packages = ["--editable", str(ROOT), "fastmcp" if version == SLIM else f"fastmcp{version}"]
+            packages = ["--editable", str(ROOT), f"fastmcp{version}"]
+            if version == VERSIONS[0]:
+                packages.append(_oldest("ruamel.yaml", wanted))
             if group is not None:
                 run_installer([str(python), "-m", "pip", "install", *quiet, "pip>=25.1"], "pip", SMOKE)
                 packages += ["--group", f"{ROOT / 'pyproject.toml'}:{group}"]
             run_installer(
                 [str(python), "-m", "pip", "install", *quiet, *packages], f"fastmcp{version}", SMOKE
             )
-            if version == SLIM:
-                run_installer(
-                    [str(python), "-m", "pip", "install", *quiet, "--no-deps", version], version, SMOKE
-                )
             noted.write_text(wanted, encoding="utf-8")
     return str(python)
 
 
-@pytest.mark.parametrize("version", [*VERSIONS, SLIM])
+def _oldest(package: str, project: str) -> str:
+    """Return the requirement of the oldest version of a package that the project allows."""
+    (requirement,) = re.findall(rf'"({re.escape(package)}>=[\d.]+)"', project)
+    return requirement.replace(">=", "==")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_a_smoke_set_of_calls(version):
     """Valid calls run, the main repairs are made, others are refused and logged, and commands work."""
     done = subprocess.run(  # noqa: S603

@@ -12,13 +12,18 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
-from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import LONGEST_TEXT, place, shown
+
+TooDeepError: type[Exception]
+try:
+    from ruamel.yaml.composer import MaxDepthExceededError as TooDeepError
+except ImportError:  # until ruamel.yaml 0.18, which goes as deep as Python
+    TooDeepError = RecursionError
 
 MAX_BYTES = 2**20
 """The largest file that is read."""
@@ -130,11 +135,11 @@ def _yaml(file: FilePath, text: str) -> Document:
             value = None if root is None else reader.constructor.construct_document(root)
             return Document(file, value, dict(lines))
         reason = f"it has more than {MAX_NODES} values, including those repeated by anchors"
+    except TooDeepError:
+        pass
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 0
-        if not isinstance(error, MaxDepthExceededError):
-            reason = error.problem or error.context
+        line, reason = mark.line + 1 if mark else 0, error.problem or error.context
     # The others are of values with a tag, and of dates.
     except (YAMLError, AssertionError, LookupError, ValueError) as error:
         reason = str(error)
