@@ -21,7 +21,7 @@ READY := $(VENV)/.ready
 # Container images often set it. Without bytecode each test process would compile all test files again in each run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-all lint types format catalogs docs bench clean
+.PHONY: help setup demo test test-all suites lint types format catalogs docs bench clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ test: lint types docs ## Lint, check types, build the docs, and run the tests an
 
 test-all: lint types docs ## The same with every test there is, nightly and before a release
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m ""
+	@$(MAKE) --no-print-directory suites
+
+suites: $(READY) ## Run FastMCP's own tests, MCP conformance and the JSON Schema suite, without and with mcp-lenient
+	@$(BIN)/python -m benchmarks suites
 
 lint: $(READY) ## Check style, formatting, spelling and which module imports which
 	$(BIN)/ruff check $(CODE)

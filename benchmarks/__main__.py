@@ -23,6 +23,7 @@ SCRIPTS = {
     "listed": "evidence.listed",
     "structure": "evidence.structure",
     "evidence": "evidence.evidence",
+    "suites": "suites.suites",
 }
 """The module of each script, whose ``main`` prints its tables; an exit code of 1 says that a target is missed."""
 

@@ -1,0 +1,1 @@
+"""Others' suites, run without and with mcp-lenient, and what may differ."""

@@ -1,0 +1,1 @@
+"""What runs in the environment of FastMCP's tests: it imports FastMCP, mcp-lenient and the standard library alone."""
