@@ -13,6 +13,7 @@ import anyio
 import pytest
 from adapters.fastmcp.proxy.fronts import over_http
 from fastmcp import Client, Context, FastMCP, __version__
+from fastmcp.client.elicitation import ElicitResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     METHOD_NOT_FOUND,
@@ -110,15 +111,17 @@ def _changing() -> FastMCP:
 
 async def _tried(front: FastMCP) -> dict[str, bool]:
     """Return for each of three protocol features whether it reaches a client."""
-    reported: list[str] = []
+    reported = anyio.Event()
 
     async def message(item: Any) -> None:
-        reported.append(str(getattr(item, "method", "")))
+        if "list_changed" in str(getattr(item, "method", "")):
+            reported.set()
 
     async with Client(front, mode="legacy", message_handler=message) as client:
         await client.call_tool_mcp("grow", {})
-        await anyio.sleep(0.1)
-        passes = {"list_changed": any("list_changed" in method for method in reported)}
+        with anyio.move_on_after(0.1 if _includes_this("before 4.2") else 20):
+            await reported.wait()
+        passes = {"list_changed": reported.is_set()}
         reference = PromptReference(type="ref/prompt", name="ask")
         passes["completion/complete"] = await _is_there(
             client.complete(reference, {"name": "topic", "value": "b"})
@@ -157,3 +160,40 @@ async def test_the_handshake_claims_only_what_passes():
         capabilities = client.initialize_result.capabilities
     assert capabilities.completions is None
     assert not (capabilities.resources and capabilities.resources.subscribe)
+
+
+def _asking() -> FastMCP:
+    server = FastMCP("upstream")
+
+    @server.tool
+    async def ask(ctx: Context) -> Any:
+        schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}
+        return (await ctx.session.elicit("How many?", schema)).content
+
+    @server.tool
+    async def fail() -> str:
+        raise MCPError(-32050, "out of paper", {"tray": 1})
+
+    return server
+
+
+@pytest.mark.parametrize(("answer", "is_error"), [({"n": 2}, False), ({"n": 5}, True)])
+async def test_an_elicitation_answer_is_checked(answer, is_error):
+    """An answer that the schema of the question refuses does not reach the server."""
+
+    async def user(*_: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content=answer)
+
+    front = create_lenient_proxy(_asking())
+    async with Client(front, mode="legacy", elicitation_handler=user) as client:
+        result = await client.call_tool_mcp("ask", {})
+    assert result.is_error is is_error
+    assert is_error or result.structured_content == answer
+
+
+async def test_an_error_of_a_tool_becomes_a_result():
+    """A JSON-RPC error of a tool becomes an error result with its text."""
+    async with Client(create_lenient_proxy(_asking()), mode="legacy") as client:
+        result = await client.call_tool_mcp("fail", {})
+    assert result.is_error
+    assert "out of paper" in result.content[0].text
