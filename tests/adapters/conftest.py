@@ -10,12 +10,11 @@ import pytest
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Return a function that advances the clock of the definition files by two seconds."""
-    now = time.monotonic
-    passed = [0.0]
-    monkeypatch.setattr("mcp_lenient.declare.definitions.loading.monotonic", lambda: now() + passed[0])
+    """Stop the clock of the definition files; return a function that advances it by two seconds."""
+    now = [time.monotonic()]
+    monkeypatch.setattr("mcp_lenient.declare.definitions.loading.monotonic", lambda: now[0])
 
     def wait() -> None:
-        passed[0] += 2
+        now[0] += 2
 
     return wait
