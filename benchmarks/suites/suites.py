@@ -10,7 +10,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -50,11 +50,11 @@ Rows = Iterator[tuple[str, Row, Compared | None]]
 """For each comparison its name in the file of accepted differences, its counts, and its differences."""
 
 
-def main(*suites: str) -> int:
+def main(*suites: Literal["fastmcp", "conformance", "schema"]) -> int:
     """Print the counts, and each difference that is not accepted or is gone; return 1 if there is one.
 
     Args:
-        suites: Which to run: fastmcp, conformance, schema; all if left out. Only then the counts are written for the page.
+        suites: Which to run; all if left out. Only then the counts are written for the page.
     """
     quiet()
     console, rows, is_whole, is_as_accepted = wide_console(), [], not suites, True

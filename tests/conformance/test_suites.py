@@ -37,8 +37,21 @@ def test_what_is_not_as_listed_fails(lenient, new, gone):
     assert not found.is_as_accepted
 
 
+def test_what_differs_each_time_is_new():
+    """What is not as listed runs again, alone, three times at most."""
+    asked: list[frozenset[str]] = []
+
+    def again(tests):
+        asked.append(tests)
+        return {"same": "passed"}, {"same": "failed"}
+
+    found = compared(_BARE, {**_BARE, "same": "failed"}, frozenset(), again)
+    assert asked == [{"same"}] * 3
+    assert found.new == {"same": "passed -> failed"}
+
+
 def test_a_test_alone_has_the_last_word():
-    """What is not as listed runs again, alone, and that outcome counts."""
+    """What is as listed when it runs alone is so."""
     asked: list[frozenset[str]] = []
 
     def again(tests):
