@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 BENCH ?= overhead speed
 
 # The pages that hold tables from the code, or the changelog.
-COGGED := docs/changelog.md docs/envelope.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)
+COGGED := docs/changelog.md docs/envelope.md docs/evidence.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)
 
 # What is checked and formatted: not what a reader keeps in the clone, such as a server to try.
 CODE := mcp_lenient examples tests benchmarks fuzz docs $(wildcard *.md) pyproject.toml

@@ -114,6 +114,22 @@ def limits() -> str:
     return _table(("provider or client", "what it asks for", "otherwise", "source", "seen"), rows)
 
 
+def suites() -> str:
+    """Return what others' suites counted without and with mcp-lenient, when they last ran."""
+    results = json.loads((Path(__file__).parents[1] / "benchmarks/suites/results.json").read_text("utf-8"))
+    rows = (
+        (row["suite"], *(_count(row[key]) for key in ("tests", "alone", "lenient", "differences")))
+        for row in results["rows"]
+    )
+    table = _table(("suite", "tests", "pass alone", "pass with mcp-lenient", "differences"), rows)
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    return f"{table}\n\nRun with {versions}."
+
+
+def _count(count: int | None) -> str:
+    return "not compared" if count is None else f"{count:,}"
+
+
 def _plain(text: str) -> str:
     """Return a sentence with what Markdown would read otherwise as code."""
     return re.sub(r"\$\w+|\"[^\"]+\"|mcp__\w+", lambda found: _code(found[0].strip('"')), text)
