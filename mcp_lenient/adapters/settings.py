@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 _LEAST_FIRST: Final[tuple[Mode, ...]] = ("off", "observe", "repair")
 _PREFIX: Final = "MCP_LENIENT_"
+_NOT_STARTED: Final = (
+    "The server cannot start: its definitions file contradicts a tool. Its log has the line."
+)
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -233,6 +236,19 @@ class Operator:
                 yield self._watched if is_changed else None
             except (DefinitionError, OSError) as error:
                 self.telemetry.log.warn_each_time("definitions_kept", self._watched.name, str(error))
+
+    @contextmanager
+    def starting(self, refusal: Callable[[str], Exception]) -> Iterator[None]:
+        """Refuse the messages of a server that starts with a file that contradicts a tool, and log the place once.
+
+        Args:
+            refusal: Makes the error that the client gets; it has no line of the file.
+        """
+        try:
+            yield
+        except DefinitionError as error:
+            self.telemetry.log.warn_once("definitions_refused", str(error), str(error))
+            raise refusal(_NOT_STARTED) from None
 
     def warn_of_unused(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         """Log each pattern of ``tools``, and each name in the file, that matches no tool or parameter, once.

@@ -39,6 +39,7 @@ LibraryEventName = Literal[
     "hook_unavailable",
     "definition_unused",
     "definitions_kept",
+    "definitions_refused",
     "form_unavailable",
     "list_failed",
     "server_unavailable",

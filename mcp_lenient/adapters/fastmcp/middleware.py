@@ -103,6 +103,8 @@ class LenientMiddleware(Middleware):
         self._by_query = publish_by_query
         self._raw_requests = RawRequests(self, self.policy_for, self._telemetry)
         self._failures = Failures(self._gate)
+        # Those whose tools the definitions file does not contradict.
+        self._started: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self._warm = warm
         hooks = (type(self).on_message, type(self).on_request)
         overrides_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
@@ -119,7 +121,7 @@ class LenientMiddleware(Middleware):
             is_call
             and self._goes_straight
             and fastmcp_context is not None
-            and fastmcp_context.fastmcp in self._raw_requests.servers
+            and fastmcp_context.fastmcp in self._started
         ):
             return host.masked(self.on_call_tool(context, call_next))
         return host.masked(super().__call__(context, call_next))
@@ -135,6 +137,10 @@ class LenientMiddleware(Middleware):
             self._raw_requests.install(fastmcp_context.fastmcp)
             if self._warm:
                 await self._warm_up(fastmcp_context.fastmcp)
+        if fastmcp_context.fastmcp not in self._started and context.method != "server/discover":
+            with self._gate.operator.starting(host.internal_error):
+                await self.check_statements(fastmcp_context.fastmcp)
+            self._started.add(fastmcp_context.fastmcp)
         return await self._raw_requests.observe(context, call_next)
 
     async def _reload(self, server: FastMCP) -> None:

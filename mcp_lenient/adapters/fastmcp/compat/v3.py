@@ -120,6 +120,12 @@ def invalid_params(message: str, data: Any) -> McpError:
     return McpError(details)  # type: ignore[arg-type, call-arg]
 
 
+def internal_error(message: str) -> McpError:
+    """Return the protocol's error for what the server cannot do."""
+    details = ErrorData(code=INTERNAL_ERROR, message=message)
+    return McpError(details)  # type: ignore[arg-type, call-arg]
+
+
 def takes_metadata(_result: ToolResult) -> bool:
     """Return whether what is added to a result's metadata and content reaches the client."""
     return True

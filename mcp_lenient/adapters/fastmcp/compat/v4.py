@@ -14,7 +14,7 @@ from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
 from mcp.server.runner import ServerRunner
 from mcp.shared import exceptions
-from mcp.types import INVALID_PARAMS, InputRequiredResult
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, InputRequiredResult
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
@@ -143,6 +143,11 @@ def own_meta(message: RequestParams) -> Any:
 def invalid_params(message: str, data: Any) -> MCPError:
     """Return the protocol's error for a request whose parameters are wrong."""
     return MCPError(INVALID_PARAMS, message, data)
+
+
+def internal_error(message: str) -> MCPError:
+    """Return the protocol's error for what the server cannot do."""
+    return MCPError(INTERNAL_ERROR, message)
 
 
 def takes_metadata(result: ToolResult) -> bool:

@@ -163,14 +163,38 @@ async def test_a_contradiction_of_the_function_is_an_error_with_its_line(
     assert str(caught.value).endswith(reported)
 
 
-async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplog):
-    """Clients get an internal error, and the server's log has the file and line."""
+async def test_a_server_with_a_wrong_file_does_not_start(served, tmp_path, events):
+    """A client cannot connect, and one line of the log names the file, the line and both types."""
     server = served(FILE.replace("type: boolean\n      required: false\n      default: true", "type: string"))
-    with pytest.raises(MCPError) as caught:
+    for _ in range(2):
+        with pytest.raises(
+            (MCPError, RuntimeError), match="cannot start: its definitions file contradicts a tool"
+        ):
+            async with Client(server) as client:
+                await client.list_tools()
+    (refused,) = [event for event in events if event["event"] == "definitions_refused"]
+    assert refused["reason"] == (
+        f"{tmp_path}/tools.yaml:16: 'use_vision' of tool 'browser_use_execute_task' is not a string: it takes a boolean."
+    )
+
+
+async def test_a_corrected_file_lets_a_server_start(tmp_path, later):
+    """With ``reload`` a file that was wrong at the start is read again."""
+    file = tmp_path / "tools.yaml"
+    file.write_text("tools: {add: {parameters: {n: {type: string}}}}", encoding="utf-8")
+
+    def add(n: int) -> int:
+        return n + 1
+
+    middleware = LenientMiddleware(definitions=file, reload=True)
+    server: FastMCP = FastMCP("edited", middleware=[middleware], tools=[add])
+    with pytest.raises((MCPError, RuntimeError), match="cannot start"):
         async with Client(server) as client:
             await client.list_tools()
-    assert str(caught.value) == "Internal server error"
-    assert f"{tmp_path}/tools.yaml:16: '" in caplog.text
+    file.write_text("tools: {add: {parameters: {n: {type: integer}}}}", encoding="utf-8")
+    later()
+    async with Client(server) as client:
+        assert (await client.call_tool("add", {"n": "1"})).data == 2
 
 
 async def test_a_narrower_type_is_not_a_contradiction(served):
