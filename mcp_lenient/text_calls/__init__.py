@@ -103,7 +103,7 @@ def parse_tool_calls(
     Inline code, quotations, parentheses and bold text may be in them if they end on the same line. Around calls may be a
     fence on lines of its own (bare, ``json``, ``xml``, ``tool_call``), the tags ``<tool_call>``, ``<tool_calls>``,
     ``<function_call>``, ``<function_calls>``, ``<tool_use>`` and ``<minimax:tool_call>``, and the tag of a server in
-    ``servers``, with nothing besides calls in them. A marker of a native form may also follow words on their line: those
+    ``servers``, or with which the name of a tool among ``tools`` begins (``<web><web_search>``), with nothing besides calls in them. A marker of a native form may also follow words on their line: those
     that begin with ``<|``, ``<｜`` and ``[TOOL_CALLS]`` a sentence, or words without a sign or a space before the marker
     (Gemma's may have a space), ``<tool_call>`` a sentence.
 

@@ -174,10 +174,15 @@ class _Scan:
         if not self.source.text.strip():
             return "The text is empty, so it contains no tool call."
         if self.data is not None:
-            return f"No tool call was found: the JSON at {where(self.data)} does not have both a tool's name and arguments."
+            return f"No tool call in this text: the JSON at {where(self.data)} does not have both a tool's name and arguments."
         if self.odd is not None:
-            return f"No tool call was found: what begins at {where(self.odd)} is not plain text, and no call in it is read."
-        return "No tool call was found in the text."
+            tag = _TAG.match(self.source.masked, self.odd)
+            is_around = tag is not None and _TAG.match(self.source.masked, self.source.past_space(tag.end()))
+            server = (
+                f" If <{shown(tag['name'])}> is a server, name it in servers." if tag and is_around else ""
+            )
+            return f"No tool call in this text: what begins at {where(self.odd)} is no call.{server}"
+        return "No tool call in this text."
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
@@ -359,7 +364,8 @@ class _Scan:
             if depth > _DEEPEST:
                 raise self.source.error(tag.start(), f"<{tag['name']}> is inside other wrapper tags")
             return self._element(tag, partial(self._inside, depth + 1))
-        if tag["name"] in self.source.tools.servers and not tag["empty"] and not self._is_tool(tag):
+        is_server = tag["name"] in self.source.tools.servers or self._begins_its_tool(tag)
+        if is_server and not tag["empty"] and not self._is_tool(tag):
             self._require_name(tag, is_server=True)
             return self._element(tag, partial(self._of_server, tag["name"]))
         return self._tool(None, tag)
@@ -420,6 +426,12 @@ class _Scan:
     def _is_tool(self, tag: re.Match[str]) -> bool:
         """Return whether JSON follows the tag of a known tool, which is named like its server."""
         return self.source.tools.lists(tag["name"]) and self._content(tag) is not None
+
+    def _begins_its_tool(self, tag: re.Match[str]) -> bool:
+        """Return whether a known tool follows the tag that its name begins with: ``<web><web_search>``."""
+        inner = _TAG.match(self.source.masked, self.source.past_space(tag.end()))
+        is_known = inner is not None and self.source.tools.lists(inner["name"])
+        return is_known and inner is not None and inner["name"].startswith(f"{tag['name']}_")
 
     def _content(self, tag: re.Match[str]) -> re.Match[str] | None:
         return _CONTENT.match(self.source.masked, self.source.past_space(tag.end()))

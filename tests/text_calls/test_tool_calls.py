@@ -228,7 +228,7 @@ _QUOTATIONS = _TABLES["quotations"]
 @each_row("form", _QUOTED_FORMS.values())
 def test_quoted_tags_are_ignored(form, quotation):
     """A call in tags is not a call inside a sentence, in backticks, a quotation, a list, a table, code or a comment."""
-    with pytest.raises(ToolCallError, match=r"No tool call was found|send the call alone"):
+    with pytest.raises(ToolCallError, match=r"No tool call in this text|send the call alone"):
         parse_tool_calls(quotation.replace("{}", form), servers=_SERVERS)
 
 
@@ -371,7 +371,7 @@ def test_given_tools_may_be_named_like_markup_or_parts():
 @each_row("text", _TABLES["no_call"].values())
 def test_quoted_calls_and_reasoning_are_ignored(text):
     """A call in a sentence, a comment or reasoning, or a request of another method, is not a call."""
-    with pytest.raises(ToolCallError, match="No tool call was found"):
+    with pytest.raises(ToolCallError, match="No tool call in this text"):
         parse_tool_calls(text)
 
 
@@ -655,3 +655,35 @@ def test_an_empty_tag_of_a_known_tool_is_a_call(text, server):
             parse_tool_calls(text, tools=tools)
     with pytest.raises(ToolCallError):
         parse_tool_calls("Use <go_back></go_back> to return.", tools=["go_back"])
+
+
+_TWO_TAGS = """<browser_use>
+<browser_use_execute_task>
+{"task": "搜索李文倩目前工作地点", "max_steps": 10, "use_vision": true}
+</browser_use_execute_task>
+</browser_use>"""
+
+
+def test_a_tag_that_a_tools_name_begins_with_is_its_server():
+    """Around a known tool, the tag with which its name begins is that of its server, without being named."""
+    arguments = {"task": "搜索李文倩目前工作地点", "max_steps": 10, "use_vision": True}
+    call = ToolCall("browser_use", "browser_use_execute_task", arguments)
+    assert parse_tool_call(_TWO_TAGS, tools=["browser_use_execute_task"]) == call
+
+
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        pytest.param(_TWO_TAGS, None, id="no-tools"),
+        pytest.param(_TWO_TAGS, ["browser_use_other"], id="another-tool"),
+        pytest.param("<example><web_search>{}</web_search></example>", ["web_search"], id="another-tag"),
+        pytest.param("<we><web_search>{}</web_search></we>", ["web_search"], id="a-part-of-a-word"),
+    ],
+)
+def test_any_other_tag_around_a_tool_may_quote_it(text, tools):
+    """No call is read in it, and the error says how to name a server."""
+    tag = text[1 : text.index(">")]
+    with pytest.raises(
+        NoToolCallError, match=f"^No tool call in this text: .* If <{tag}> is a server, name it in"
+    ):
+        parse_tool_call(text, tools=tools)

@@ -475,7 +475,7 @@ async def test_tool_results_are_not_parsed_as_calls():
 
     text = (await dispatch(mcp, "<read/>")).messages[0]["content"]
     assert text.count("</tool_result>") == 1
-    with pytest.raises(ToolCallError, match="No tool call was found"):
+    with pytest.raises(ToolCallError, match="No tool call in this text"):
         parse_tool_calls(text)
 
 
