@@ -45,9 +45,10 @@ class Normalizer:
         _check(schema, policy)
         written = _written(schema)
         own, policy = schema if written is None else _loaded(written), policy or Policy()
-        self._contract = Contract.of_schema(
+        contract = Contract.of_schema(
             own, policy, destructive=policy.is_destructive(marked=False, read_only=False)
         )
+        self._contract = _inferring(contract, own) if policy.infer_untyped else contract
 
     def __call__(self, arguments: Mapping[str, Any] | str) -> Normalized:
         """Repair arguments, or return their violations.
@@ -61,10 +62,11 @@ class Normalizer:
             sent arguments and no repairs.
         """
         sent: Any = arguments
-        contract, is_object = self._contract, isinstance(arguments, (dict, Mapping))
-        if contract.mode == "off" or (is_object and contract.accepts(sent)):
+        contract = self._contract
+        is_judged = isinstance(arguments, (dict, Mapping)) and not contract.normalizers
+        if contract.mode == "off" or (is_judged and contract.accepts(sent)):
             return Normalized(sent, (), ())
-        decision = contract.decide(sent, is_rejected=is_object)
+        decision = contract.decide(sent, is_rejected=is_judged)
         if decision.status == "refused":
             return Normalized(sent, (), decision.violations)
         arguments = decision.arguments if contract.mode == "repair" else sent
@@ -101,6 +103,15 @@ def normalize(
     if written is None:
         return Normalizer(schema, policy)(arguments)
     return _cached(written, _BY_DEFAULT if policy is None else _ByIdentity(policy))(arguments)
+
+
+def _inferring(contract: Contract, schema: Mapping[str, Any]) -> Contract:
+    """Return a contract that runs ``infer()`` first."""
+    from mcp_lenient.declare.declared import Declared
+    from mcp_lenient.declare.normalizers.inference import with_inference
+    from mcp_lenient.engine.tool_contracts import normalizing
+
+    return normalizing(contract, with_inference(Declared(), schema, untyped=True).normalizers)
 
 
 def _check(schema: object, policy: object) -> None:

@@ -1,6 +1,7 @@
 """Normalizers that an author declares with ``@lenient``, with ``Annotated`` or in a definitions file."""
 
 from mcp_lenient.declare.normalizers.annotation import aliases, from_function
+from mcp_lenient.declare.normalizers.inference import infer
 from mcp_lenient.declare.normalizers.lists import parse_json, split, tags
 from mcp_lenient.declare.normalizers.scalars import (
     clamp,
@@ -18,6 +19,7 @@ __all__ = [
     "clamp",
     "default_on_null",
     "from_function",
+    "infer",
     "iso_date",
     "lower",
     "null_as",

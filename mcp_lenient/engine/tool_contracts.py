@@ -17,6 +17,7 @@ from mcp_lenient.schema.compile import readable
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
+    from mcp_lenient.engine.declared import Normalizers
     from mcp_lenient.rules.policy import Policy
 
     Warn = Callable[[Any, str, str], None]
@@ -39,6 +40,10 @@ def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bo
     if read.unread:
         warn("tool_not_compiled", tool.name, read.told)
     policy = policies.of(tool.name, tool.policy, declared)
+    if declared.normalizers or policy.infer_untyped:
+        from mcp_lenient.declare.normalizers.inference import with_inference
+
+        declared = with_inference(declared, schema, untyped=policy.infer_untyped)
     read_only = is_read_only(tool.annotations)
     contract = Contract.of_schema(
         read,
@@ -48,16 +53,21 @@ def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bo
         tool=tool.name,
         validator=tool.validator,
     )
-    contract = replace(contract, tool=tool, policies=policies)
-    if declared.normalizers:
-        normalizing = NormalizingValidator(contract.validator, declared.normalizers)
-        contract = replace(contract, validator=normalizing, normalizing=normalizing)
+    contract = normalizing(replace(contract, tool=tool, policies=policies), declared.normalizers)
     form = _published_form(policy, tool.form)
     if form is None or not publishes:
         return contract
     listed = schema if policy.publish_statements else tool.schema
     published: Contract = form.contract(contract, listed, warn)
     return published
+
+
+def normalizing(contract: Contract, normalizers: Normalizers) -> Contract:
+    """Return a contract that runs these normalizers first."""
+    if not normalizers:
+        return contract
+    validator = NormalizingValidator(contract.validator, normalizers)
+    return replace(contract, validator=validator, normalizing=validator)
 
 
 def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared, Mapping[str, Any]]:

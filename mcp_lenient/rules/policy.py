@@ -129,6 +129,8 @@ class Policy:
             does not say whether others may come: servers of the official SDKs drop these in silence.
         publish_statements: Whether ``tools/list`` of FastMCP servers has what a definitions file says of tools and their
             parameters: descriptions, defaults, and that a parameter with a default is not required.
+        infer_untyped: Whether texts become numbers, booleans and JSON as by :func:`mcp_lenient.normalizers.infer`, at every
+            parameter that has neither a type nor a normalizer.
         publish: The form in which ``tools/list`` of FastMCP servers has the schemas: a :class:`mcp_lenient.Form` or the
             name of one, such as ``"portable"``. Calls for it are read back to the author's schema, which still judges
             them. ``"unchanged"`` for a tool that keeps its schema where others have a form.
@@ -162,6 +164,7 @@ class Policy:
     language: str = ENGLISH
     closed: bool = False
     publish_statements: bool = False
+    infer_untyped: bool = False
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
     leaked_markup: LeakedMarkup = "warn"
@@ -239,7 +242,9 @@ _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "body_errors": get_args(BodyErrors),
     "leaked_markup": get_args(LeakedMarkup),
     "destructive": (*get_args(Unsaid), True, False),
-    **dict.fromkeys(("echo_values", "tell_model", "closed", "publish_statements"), (True, False)),
+    **dict.fromkeys(
+        ("echo_values", "tell_model", "closed", "publish_statements", "infer_untyped"), (True, False)
+    ),
 }
 
 

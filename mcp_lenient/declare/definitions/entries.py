@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault, Document
-from mcp_lenient.declare.normalizers import annotation, lists, scalars
+from mcp_lenient.declare.normalizers import annotation, inference, lists, scalars
 from mcp_lenient.rules.policy import (
     BodyErrors,
     Destructive,
@@ -124,6 +124,7 @@ class PolicyEntry(_Entry):
     language: Annotated[str, _checked_by_policy("language")] = ""
     closed: bool = False
     publish_statements: bool = False
+    infer_untyped: bool = False
     publish: Annotated[str, _checked_by_policy("publish")] = ""
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
@@ -205,6 +206,7 @@ class ParameterEntry(_Entry):
     description: str | None = None
     aliases: Annotated[list[Name], AfterValidator(lambda names: [*annotation.aliases(*names).names])] = []
     strip: Annotated[Normalize | None, _switch(scalars.strip)] = None
+    infer: Annotated[Normalize | None, _switch(inference.infer)] = None
     parse_json: Annotated[Normalize | None, _switch(lists.parse_json, "'array' or 'object'")] = None
     split: Annotated[Normalize | None, _switch(lists.split, "the text between the parts")] = None
     tags: Annotated[Normalize | None, PlainValidator(_tags)] = None
