@@ -11,6 +11,7 @@ from mcp_lenient.schema.checks import holds
 from mcp_lenient.schema.node import Node, discriminator_of, fits
 from mcp_lenient.types import Fault, FaultKind, Path
 from mcp_lenient.values.json_values import has_whole_float, json_type
+from mcp_lenient.values.language import Text
 from mcp_lenient.values.limits import MOST_FAULTS
 
 if TYPE_CHECKING:
@@ -215,8 +216,20 @@ def _is_of_type(refused: Refused, path: Path) -> bool:
     return node is None or bool(node.fitting(value, exact_integers=refused.exact))
 
 
+def _says_no_more(refused: Refused, own: Fault) -> bool:
+    """Return whether a ready-made normalizer has refused the types that the schema refuses, which says what came as well."""
+    node = refused.look(own.path).node
+    if own.kind != "type" or not isinstance(own.detail, Text) or node is None:
+        return False
+    from mcp_lenient.refusal.sentences import type_words
+
+    return own.expected_types == node.once(type_words)
+
+
 def _explained(refused: Refused, own: Fault, known: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
+    if _says_no_more(refused, own):
+        own = Fault(own.path, own.kind)
     if own.keyword or own.error_code:
         return (own,)
     if own.kind == "key":
