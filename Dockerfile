@@ -4,7 +4,7 @@
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
-COPY examples/context_store.py examples/demo.py ./examples/
+COPY examples/chat.py examples/context_store.py examples/demo.py ./examples/
 COPY mcp_lenient ./mcp_lenient
 RUN python -m venv /opt/mcp-lenient && /opt/mcp-lenient/bin/pip install --no-cache-dir ".[metrics]" "fastmcp>=4,<5"
 

@@ -230,6 +230,7 @@ def _holds(value: Any, effect: Any) -> bool:
 
 async def _show_first(console: Output, folder: Path) -> None:
     """Show one call at once, sent within this process: the servers of the tables take seconds to start."""
+    sys.path.insert(0, str(SERVER.parent))  # where chat.py is
     build_server = run_path(str(SERVER))["build_server"]
     section = SECTIONS[0]
     call = next(call for call in section.calls if call.repairs)

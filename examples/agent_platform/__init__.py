@@ -15,7 +15,9 @@ class Group:
     @property
     def tools(self) -> list[Callable[..., Any]]:
         """The functions that are served."""
-        names = [name for name in vars(type(self)) if name[0] != "_" and name not in {"tools", "close"}]
+        names = [
+            name for name in vars(type(self)) if name[0] != "_" and name not in {"tools", "close", "end"}
+        ]
         return [self._guarded(getattr(self, name)) for name in names]
 
     def _guarded(self, tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
@@ -33,3 +35,6 @@ class Group:
 
     async def close(self) -> None:
         """Close what is open."""
+
+    async def end(self, session_id: str) -> None:
+        """Close what belongs to a client's session that has ended."""

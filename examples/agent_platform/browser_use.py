@@ -9,25 +9,27 @@ import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from html import escape
 from http import HTTPStatus
 from pathlib import Path
-from time import strftime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from time import monotonic, strftime
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from fastmcp.exceptions import ToolError
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from fastmcp.server.dependencies import get_access_token, get_http_request
+from pydantic import Field
 
 from agent_platform import Group
 from agent_platform.documents import Library, Passage, best_sentences, fits
-from agent_platform.talk import ModelError, complete
+from chat import ModelError, Sentences, complete, text_of
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Page, Response, Route
+    from playwright.async_api import Browser, BrowserContext, Locator, Page, Response, Route
 
 SITE, BLANK = "http://platform.example", "about:blank"
 PAGES = Path(__file__).with_name("site")
@@ -78,6 +80,38 @@ Success = Annotated[bool, "Whether the task succeeded. 是否成功完成。"]
 Selector = Annotated[str | None, "CSS selector; by default the whole page. CSS 选择器。"]
 State = dict[str, Any]
 WITHOUT_PAGE = {"browser_wait", "browser_close_session"}
+MOST_BROWSERS = 16
+NO_SESSION = (
+    "A browser belongs to a session, and this connection has none: connect with a protocol that has sessions, as to "
+    "server.py --http, or as a user with a token. (浏览器属于会话, 而此连接没有会话。)"
+)
+
+
+@dataclass(slots=True)
+class Window:
+    """The browser of one session, apart from those of others: its tabs, its cookies and its history."""
+
+    context: BrowserContext
+    page: Page
+    statuses: dict[Page, int] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    used: float = 0
+
+
+WINDOW: ContextVar[Window] = ContextVar("window")
+"""That of the session that calls."""
+
+
+def session() -> str:
+    """Return whose browser a call is about: that of a user or session over HTTP, or else that of this process."""
+    try:
+        request = get_http_request()
+    except RuntimeError:  # stdio, and clients in this process
+        return "process"
+    token, session_id = get_access_token(), request.headers.get("mcp-session-id", "")
+    if token is None and not session_id:
+        raise ToolError(NO_SESSION)
+    return f"{token and (token.client_id, token.claims.get('sub'))} {session_id}"
 
 
 def missing() -> str | None:
@@ -89,20 +123,13 @@ def missing() -> str | None:
     return None
 
 
-@functools.cache
-def report_missing() -> None:
-    """Print once what is missing, for the person who runs the server."""
-    if reason := missing():
-        print(reason, file=sys.stderr)
-
-
 def executable() -> str | None:
     """Find the system's browser."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 class BrowserUse(Group):
-    """A browser with its tabs, started by the first call.
+    """A browser for each session, started by its first call.
 
     Args:
         data: The folder for pictures and PDF files.
@@ -113,15 +140,27 @@ class BrowserUse(Group):
     def __init__(self, data: Path, library: Library, model: str | None = None) -> None:
         self._data, self._library, self._model = data / "browser", library, model
         self._opening, self._running = asyncio.Lock(), AsyncExitStack()
-        self._context: BrowserContext | None = None
-        self._page = cast("Page", None)  # every tool that needs it finds it open
-        self._log: list[str] = []
-        self._statuses: dict[Page, int] = {}
+        self._chromium: Browser | None = None
+        self._windows: dict[str, Window] = {}
+
+    @property
+    def _page(self) -> Page:
+        return WINDOW.get().page
+
+    @_page.setter
+    def _page(self, page: Page) -> None:
+        WINDOW.get().page = page
 
     async def close(self) -> None:
-        """Close the browser."""
+        """Close all browsers."""
+        self._windows.clear()
+        self._chromium = None
         await self._running.aclose()
-        self._context = None
+
+    async def end(self, session_id: str) -> None:
+        """Close the browsers of a session that has ended."""
+        for key in [key for key in self._windows if key.endswith(f" {session_id}")]:
+            await self._windows.pop(key).context.close()
 
     def _guarded(self, tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         """Open the page before a tool runs, and answer what Playwright raises as an error in one line."""
@@ -129,13 +168,12 @@ class BrowserUse(Group):
         @functools.wraps(tool)
         async def call(*args: Any, **kwargs: Any) -> Any:
             if reason := missing():
-                report_missing()
                 raise ToolError(reason)
             from playwright.async_api import Error
 
             try:
                 if tool.__name__ not in WITHOUT_PAGE:
-                    await self._open()
+                    WINDOW.set(await self._opened(session()))
                 return await tool(*args, **kwargs)
             except Error as error:
                 raise ToolError(_plain(error.message)) from error
@@ -159,7 +197,7 @@ class BrowserUse(Group):
             error = f"Step {len(done) + 1}, {steps[len(done)].action}, failed: {failed}"
         if error is None and len(done) < len(steps):
             error = f"Stopped after {max_steps} of {len(steps)} steps."
-        found = (await self.browser_extract_content(task))["content"]
+        found = await self._sentences(task) or [(await self._page.inner_text("body"))[:1000]]
         picture = await self.browser_screenshot() if use_vision else {}
         return {"success": error is None, "steps": done, "error": error, "found": found, **picture}
 
@@ -169,12 +207,9 @@ class BrowserUse(Group):
             return plan(task)
         asked = [{"role": "system", "content": PLANNING}, {"role": "user", "content": task}]
         try:
-            told = (await asyncio.to_thread(complete, self._model, asked))["message"].get("content") or ""
-            steps = Plan.model_validate(parse(told)).steps
+            steps = planned(text_of(await asyncio.to_thread(complete, self._model, asked)))
         except ModelError as error:
             raise ToolError(str(error)) from error
-        except (ValidationError, ValueError):
-            steps = []
         return steps, [] if steps else [task]
 
     async def browser_navigate(self, url: Url) -> State:
@@ -217,11 +252,11 @@ class BrowserUse(Group):
 
     async def browser_scroll_down(self, amount: Amount = None) -> State:
         """Scroll down (向下滚动页面)."""
-        return await self._scroll(1, amount)
+        return await self._scrolled(1, amount)
 
     async def browser_scroll_up(self, amount: Amount = None) -> State:
         """Scroll up (向上滚动页面)."""
-        return await self._scroll(-1, amount)
+        return await self._scrolled(-1, amount)
 
     async def browser_scroll_to_text(self, text: Shown) -> State:
         """Scroll to the first element with a text (滚动到包含指定文本的元素)."""
@@ -247,16 +282,17 @@ class BrowserUse(Group):
     async def browser_close_tab(self, page_id: Tab) -> State:
         """Close a tab; the last one left becomes the current tab (关闭指定标签)."""
         await self._tab(page_id).close()
-        await self._open()
+        await self._opened(session())
         return await self._state()
 
     async def browser_extract_content(self, goal: Goal, *, include_links: Links = False) -> State:
         """Return the sentences of the page that fit a goal best (从页面提取特定内容)."""
-        text = await self._page.inner_text("body")
-        found: State = {"url": self._page.url, "content": best_sentences(text, goal, 5) or [text[:1000]]}
+        content: State = {"url": self._page.url, "content": await self._sentences(goal)}
+        if not content["content"]:
+            content["note"] = "No sentence of this page has a word of the goal. 此页没有与目标相关的句子。"
         if include_links:
-            found["links"] = await self._page.eval_on_selector_all("a[href]", LINKS)
-        return found
+            content["links"] = await self._page.eval_on_selector_all("a[href]", LINKS)
+        return content
 
     async def browser_get_ax_tree(self, number_of_elements: Elements) -> list[State]:
         """Return the accessibility tree of the page as a list (获取页面的可访问性树结构)."""
@@ -322,7 +358,7 @@ class BrowserUse(Group):
 
     async def browser_done(self, text: Outcome, success: Success) -> State:
         """End the task and say how it went; answers with the pages that were opened (标记任务完成)."""
-        visited, self._log = self._log, []
+        visited, WINDOW.get().log = WINDOW.get().log, []
         return {"text": text, "success": success, "visited": visited}
 
     async def browser_get_page_info(self) -> State:
@@ -340,9 +376,11 @@ class BrowserUse(Group):
         return self._page.url
 
     async def browser_close_session(self) -> State:
-        """Close the browser with all tabs (关闭浏览器会话)."""
-        tabs = 0 if self._context is None else len(self._context.pages)
-        await self.close()
+        """Close the browser of this session with all its tabs (关闭浏览器会话)."""
+        window = self._windows.pop(session(), None)
+        tabs = 0 if window is None else len(window.context.pages)
+        if window is not None:
+            await window.context.close()
         return {"closed_tabs": tabs}
 
     async def browser_get_content(self, selector: Selector = None) -> State:
@@ -352,14 +390,25 @@ class BrowserUse(Group):
         found = await self._first(self._page.locator(selector), selector)
         return {"html": await found.evaluate("one => one.outerHTML")}
 
-    async def _open(self) -> None:
-        """Make sure that there is a current tab; a new browser gets one with the shop."""
+    async def _sentences(self, goal: str) -> list[str]:
+        return best_sentences(await self._page.inner_text("body"), goal, 5)
+
+    async def _opened(self, key: str) -> Window:
+        """Return the browser of a session, with a current tab; a new one gets a tab with the shop."""
         async with self._opening:
-            self._context = context = self._context or await self._launched()
-            if not self._page or self._page.is_closed():
-                self._page = context.pages[-1] if context.pages else await context.new_page()
-                if self._page.url == BLANK:
-                    await self._page.goto("/")
+            if key not in self._windows:
+                if len(self._windows) >= MOST_BROWSERS:  # a session that ended without a word
+                    oldest = min(self._windows, key=lambda name: self._windows[name].used)
+                    await self._windows.pop(oldest).context.close()
+                self._windows[key] = await self._launched()
+            window = self._windows[key]
+            window.used = monotonic()
+            if window.page.is_closed():
+                pages = window.context.pages
+                window.page = pages[-1] if pages else await window.context.new_page()
+            if window.page.url == BLANK:
+                await window.page.goto("/")
+            return window
 
     async def _goto(self, page: Page, url: str) -> None:
         """Open an address; where that fails, the page before stays, and the history with it."""
@@ -375,18 +424,27 @@ class BrowserUse(Group):
                     await page.go_back()
             raise
 
-    async def _launched(self) -> BrowserContext:
+    async def _launched(self) -> Window:
         from playwright.async_api import async_playwright
 
-        playwright = await self._running.enter_async_context(async_playwright())
-        # Chromium has no sandbox of its own for root, as in a container.
-        options: Any = {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
-        browser = await self._running.enter_async_context(await playwright.chromium.launch(**options))
-        context = await browser.new_context(base_url=SITE)
+        if self._chromium is None:
+            playwright = await self._running.enter_async_context(async_playwright())
+            # Chromium has no sandbox of its own for root, as in a container.
+            options: Any = {"executable_path": executable(), "chromium_sandbox": os.geteuid() != 0}
+            chromium = await playwright.chromium.launch(**options)
+            self._chromium = await self._running.enter_async_context(chromium)
+        context = await self._chromium.new_context(base_url=SITE)
         context.set_default_timeout(5000)
-        context.on("response", self._note)
         await context.route(f"{SITE}/**", self._serve)
-        return context
+        window = Window(context, await context.new_page())
+
+        def note(response: Response) -> None:
+            """Keep what a page was answered with."""
+            if response.request.is_navigation_request() and response.frame.parent_frame is None:
+                window.statuses[response.frame.page] = response.status
+
+        context.on("response", note)
+        return window
 
     async def _serve(self, route: Route) -> None:
         """Answer a request to the example's site."""
@@ -401,21 +459,16 @@ class BrowserUse(Group):
             await route.fulfill(status=404, body="No such page.")
 
     async def _state(self) -> State:
-        page = self._page
+        page, log = self._page, WINDOW.get().log
         await page.wait_for_load_state("domcontentloaded")  # what is clicked or pressed may open a page
-        if not self._log or self._log[-1] != page.url:
-            self._log.append(page.url)
+        if log[-1:] != [page.url]:
+            log.append(page.url)
         return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}
-
-    def _note(self, response: Response) -> None:
-        """Keep what a page was answered with."""
-        if response.request.is_navigation_request() and response.frame.parent_frame is None:
-            self._statuses[response.frame.page] = response.status
 
     async def _arrived(self) -> State:
         """Return the state of the page; an error that a server has answered is one."""
         state = await self._state()
-        if (status := self._statuses.get(self._page, 200)) >= HTTPStatus.BAD_REQUEST:
+        if (status := WINDOW.get().statuses.get(self._page, 200)) >= HTTPStatus.BAD_REQUEST:
             raise ToolError(f"{urlsplit(self._page.url).path} is no page: the server answers {status}.")
         return state
 
@@ -446,13 +499,14 @@ class BrowserUse(Group):
         elements = self._page.locator(ELEMENTS).filter(visible=True)
         return elements.nth(_checked("element", index, await elements.count()))
 
-    async def _scroll(self, direction: int, amount: int | None) -> State:
+    async def _scrolled(self, direction: int, amount: int | None) -> State:
         pixels = amount or await self._page.evaluate("innerHeight")
         at, most = await self._page.evaluate(SCROLL, direction * pixels)
         return {"scrolled_to": at, "end": most}
 
     async def _point(self, selector: str | None, x: int | None, y: int | None) -> tuple[float, float]:
-        if selector is not None and (box := await self._page.locator(selector).first.bounding_box()):
+        found = None if selector is None else await self._first(self._page.locator(selector), selector)
+        if found is not None and (box := await found.bounding_box()):
             return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         if x is None or y is None:
             raise ToolError("A drag needs a source and a target, each a visible element or both coordinates.")
@@ -463,16 +517,7 @@ class BrowserUse(Group):
         return self._data / Path(name).name
 
     async def _step(self, step: Step) -> None:
-        actions: dict[str, Callable[..., Awaitable[Any]]] = {
-            "open": self.browser_navigate,
-            "open_first": self._open_first,
-            "search": self._search,
-            "click": self._click,
-            "type": self._type,
-            "press": self._press,
-            "scroll": self._scroll_on,
-        }
-        await actions[step.action](*step.given)
+        await getattr(self, f"_{step.action}")(*step.given)
         await self._arrived()
 
     async def _click(self, text: str) -> None:
@@ -486,10 +531,13 @@ class BrowserUse(Group):
             raise ToolError(f"No element of this page has the focus, so {keys!r} would go nowhere.")
         await self.browser_send_keys(keys)
 
-    async def _scroll_on(self) -> None:
+    async def _scroll(self) -> None:
         at, _ = await self._page.evaluate(SCROLL, 0)
         if (await self.browser_scroll_down())["scrolled_to"] == at:
             raise ToolError("This page does not scroll further.")
+
+    async def _open(self, url: str) -> None:
+        await self.browser_navigate(url)
 
     async def _open_first(self) -> None:
         links = self._page.locator("a.result")
@@ -510,35 +558,29 @@ class BrowserUse(Group):
 
 def _checked(what: str, index: int, count: int) -> int:
     if index >= count:
-        there = (
-            f"the {what}s are 0 to {count - 1}"
-            if count > 1
-            else f"{what} 0 is the only one"
-            if count
-            else f"the page has no {what}s"
-        )
-        raise ToolError(f"There is no {what} {index}; {there}.")
+        raise ToolError(f"There is no {what} {index}: the page has {count}, and numbers begin with 0.")
     return index
 
 
-class Step(BaseModel):
+class Step(NamedTuple):
     """One step of a task: an action, and what it is given."""
 
-    action: Literal["open", "open_first", "search", "click", "type", "press", "scroll"]
-    given: list[str] = []
-
-    @model_validator(mode="after")
-    def _is_complete(self) -> Step:
-        takes = {"open_first": 0, "scroll": 0, "type": 2}.get(self.action, 1)
-        if len(self.given) != takes:
-            raise ValueError(f"{self.action} takes {takes}")
-        return self
+    action: str
+    given: list[str]
 
 
-class Plan(BaseModel):
-    """The steps that a model plans for a task."""
+TAKES = {"open": 1, "open_first": 0, "search": 1, "click": 1, "type": 2, "press": 1, "scroll": 0}
+"""How much each action is given."""
 
-    steps: list[Step]
+
+def planned(written: str) -> list[Step]:
+    """Read the steps in a model's answer; none where any of them is no step."""
+    with suppress(ValueError, LookupError, TypeError):
+        plan = json.loads(written[written.index("{") : written.rindex("}") + 1])
+        steps = [Step(step["action"], [*map(str, step["given"])]) for step in plan["steps"]]
+        if all(TAKES[step.action] == len(step.given) for step in steps):
+            return steps
+    return []
 
 
 UNREAD = (
@@ -552,59 +594,35 @@ PLANNING = (
     "search [query], open_first [], click [text on the page], type [text, label of the field], press [key], scroll []. "
     'Where these cannot do the task, answer {"steps": []}.'
 )
-QUOTED = r"\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^”]+)”|「([^」]+)」"
+QUOTED = r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)|“[^”]+”|「[^」]+」"
 # A text without quotes has no sign and no word that could belong to another clause.
 JOINS = (
     r"[\"“”「」?!:\uff1f\uff01\uff1a]|\b(?:and|or|but|if|unless|when|then|while|until|before|after|because|except|without|not)\b"
     "|如果|除|以后|之后|之前|和|或|并|吗|别|不"
 )
-FIRST, SECOND = (rf"(?P<{name}>\0\d+\0|[^\0]+?)" for name in "ab")  # in the order that a step takes them
-STEPS = (
-    ("open_first", r"(?:open|click|打开|点击)\s*(?:on )?(?:the )?(?:first result|第一个?(?:条)?结果)"),
-    ("open", r"(?:open|go to|visit|打开|访问)\s*(?P<url>https?://\S+|/\S*)"),
-    ("type", rf"(?:type|enter)\s+{FIRST}\s+(?:into|in) (?:the )?{SECOND}"),
-    ("type", rf"输入\s*{FIRST}\s*到\s*{SECOND}"),
-    ("type", rf"在\s*{SECOND}\s*[中里]?输入\s*{FIRST}"),
-    ("click", rf"(?:click\s+(?:on )?|点击\s*){FIRST}"),
-    ("press", r"(?:press\s+|按下?\s*)(?P<key>[\w+]+)"),
-    ("scroll", r"scroll down(?: a (?:bit|little))?|向下滚动(?:一点)?"),
-    ("search", rf"(?:search\s+(?:for\s+)?(?!for$)|搜索\s*|查找\s*){FIRST}"),
-)
+FREE = rf"\s*(?:{QUOTED}|(?:(?!{JOINS}).)+?)\s*"
+STEPS = Sentences(
+    {
+        "open the first result | click [on ][the ]first result | open first result | 打开第一个结果 | 点击第一个结果 | 打开第一条结果": "open_first",
+        "open {a_url} | go to {a_url} | visit {a_url} | 打开{a_url} | 访问{a_url}": "open",
+        "type {a} into [the ]{b} | type {a} in [the ]{b} | enter {a} in[to] [the ]{b} | 在{b}[中][里]输入{a} | 输入{a}到{b}": "type",
+        "click [on ]{a} | 点击{a}": "click",
+        "press {a_key} | 按[下]{a_key}": "press",
+        "scroll down[ a little] | 向下滚动[一点]": "scroll",
+        "search for {a} | search {a} | 搜索{a} | 查找{a}": "search",
+    },
+    a=FREE, b=FREE, a_url=r"\s*(?:https?://\S+|/\S*)", a_key=r"\s*[\w+]+",
+)  # fmt: skip
 BREAK = r"\s*(?:[;；。\n,，]|\.(?=\s|$)|\bthen\b|\band\b|然后|并且?(?=打开|访问|点击|输入|在|按|向下|搜索|查找))\s*"
 
 
 def plan(task: str) -> tuple[list[Step], list[str]]:
     """Read a task as steps; returns them, and the parts that cannot be read as a whole."""
-    quoted = list[str]()
-
-    def hidden(found: re.Match[str]) -> str:
-        quoted.append(found[0])
-        return f"\0{len(quoted) - 1}\0"
-
-    def shown(part: str) -> str:
-        return re.sub("\0(\\d+)\0", lambda found: quoted[int(found[1])], part)
-
-    steps, unread = list[Step](), list[str]()
-    for part in filter(None, re.split(BREAK, re.sub(QUOTED, hidden, task.strip()), flags=re.IGNORECASE)):
-        step = _read(re.sub(r"(?i)^please ", "", part.strip()), quoted)
-        if step is None:
-            unread.append(shown(part))
-        else:
-            steps.append(step)
-    return steps, unread
-
-
-def _read(part: str, quoted: list[str]) -> Step | None:
-    """Read a part of a task as a step; None where any of it is left."""
-    for action, pattern in STEPS:
-        if found := re.fullmatch(pattern, part, re.IGNORECASE):
-            given = dict(sorted(found.groupdict().items()))
-            free = (text for name, text in given.items() if name in "ab" and text[0] != "\0")
-            if any(re.search(JOINS, text, re.IGNORECASE) for text in free):
-                return None
-            said = [quoted[int(text[1:-1])][1:-1] if text[0] == "\0" else text for text in given.values()]
-            return Step(action=cast("Any", action), given=said)
-    return None
+    split = re.sub(f"(?i)({QUOTED})|{BREAK}", lambda found: found[1] or "\0", task.strip())
+    parts = [(part, STEPS.read(part)) for part in split.split("\0") if part.strip(" .")]
+    read = [(found[0], [found[1][name] for name in sorted(found[1])]) for _, found in parts if found]
+    steps = [Step(action, [text.strip("\"'“”「」") for text in given]) for action, given in read]
+    return steps, [part for part, found in parts if not found]
 
 
 def _plain(message: str) -> str:
@@ -620,11 +638,6 @@ def _plain(message: str) -> str:
     return "The page cannot do this."
 
 
-def parse(told: str) -> Any:
-    """Read the JSON object in a model's answer."""
-    return json.loads(told[told.index("{") : told.rindex("}") + 1])
-
-
 def _file_at(address: str, library: Library) -> Path | None:
     """Return the file at an address of the example's site: one of its pages, or a document of the library."""
     files = {f"/document/{path.relative_to(library.root).as_posix()}": path for path in library.files()}
@@ -632,16 +645,13 @@ def _file_at(address: str, library: Library) -> Path | None:
     return files.get(unquote(address))
 
 
-def _address(source: str) -> str:
-    return escape(source) if source.startswith("http") else f"/document/{quote(source)}"
-
-
 def _results(query: str, found: list[Passage], where: str) -> str:
     """Write the page of a search."""
     results = "".join(
-        f'<p><a class="result" href="{_address(hit.source)}">{escape(hit.heading)}</a> '
+        f'<p><a class="result" href="{address}">{escape(hit.heading)}</a> '
         f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
         for hit in found
+        if (address := escape(hit.source if hit.source[:4] == "http" else f"/document/{quote(hit.source)}"))
     )
     title = escape(f"Search: {query}")
     nothing = f"<p>Nothing was found in {escape(where)}.</p>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +19,10 @@ HERE = Path(__file__).resolve().parent
 HAN = re.compile(r"([\u3400-\u9fff])")
 KINDS = {".md", ".html"}
 START = re.compile(r"#{1,4} ")
+TABLE = """
+CREATE VIRTUAL TABLE passage USING fts5(
+  heading_terms, terms, source UNINDEXED, line UNINDEXED, heading UNINDEXED, text UNINDEXED, tokenize='porter unicode61')
+"""
 BEST = """
 SELECT source, line, heading, text FROM passage WHERE passage MATCH ? ORDER BY bm25(passage, 4, 1) LIMIT ?
 """
@@ -35,21 +39,6 @@ class Passage(NamedTuple):
     line: int
     heading: str
     text: str
-
-
-def store(database: sqlite3.Connection, passages: Iterable[Passage]) -> None:
-    """Add passages to an index; a database without one gets one."""
-    columns = "heading_terms, terms, source UNINDEXED, line UNINDEXED, heading UNINDEXED, text UNINDEXED"
-    table = f"CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5({columns}, tokenize='porter unicode61')"
-    database.execute(table)
-    rows = ((spaced(one.heading), spaced(one.text), *one) for one in passages)
-    database.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-
-def search(database: sqlite3.Connection, query: str, limit: int) -> list[Passage]:
-    """Find the passages that match a query best, the best first."""
-    wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query)) or '""'
-    return [Passage(*row) for row in database.execute(BEST, (wanted, limit))]
 
 
 class Library:
@@ -77,16 +66,20 @@ class Library:
     def _index(self) -> sqlite3.Connection:
         index = sqlite3.connect(":memory:", check_same_thread=False)
         finalize(self, index.close)  # Python 3.13 warns of a connection that nothing closed
+        index.execute(TABLE)
         for path in self.files():
             source = path.relative_to(self.root).as_posix()
             text = path.read_text("utf-8", "replace")
-            store(index, split(source, page_text(text)[0] if path.suffix == ".html" else text))
+            passages = split(source, page_text(text)[0] if path.suffix == ".html" else text)
+            rows = ((spaced(one.heading), spaced(one.text), *one) for one in passages)
+            index.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)", rows)
         return index
 
     def search(self, query: str, limit: int) -> list[Passage]:
         """Find the passages that fit a query, the best first; none where nothing holds most of its words."""
         with self._lock:
-            found = search(self._index, query, 4 * limit)
+            wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query)) or '""'
+            found = [Passage(*row) for row in self._index.execute(BEST, (wanted, 4 * limit))]
         if self._engine:
             pages = web_passages(self._engine, query)
             self._reached = pages is not None
@@ -144,6 +137,12 @@ def terms(query: str) -> list[str]:
     return [term for term in dict.fromkeys(found) if term not in COMMON]
 
 
+def words(query: str) -> list[str]:
+    """Return what a query looks for as people write it: its words, Han text whole."""
+    found = re.findall(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+", query)
+    return [word for word in dict.fromkeys(found) if terms(word)]
+
+
 def best_sentences(text: str, query: str, limit: int = 2) -> list[str]:
     """Return the sentences of a text with the most terms of a query, in the text's order."""
     parts = re.split(r"(?<=[.!?。])\s+|\n{2,}|\n(?=[-*|#])", text)
@@ -163,11 +162,6 @@ def fits(passage: Passage, query: str) -> bool:
 def stem(term: str) -> str:
     """Return the part of a word that its forms share: "visualize" and "visualization"."""
     return term if HAN.match(term) else term[: max(4, len(term) - 3)]
-
-
-def bare(word: str) -> str:
-    """Return a word without the ending of a form: "merge" and "merging", "file" and "files"."""
-    return re.sub(r"(?<=\w{3})(?:ing|ed|e?s|e|ations?|ions?)$", "", word)
 
 
 class _Page(HTMLParser):

@@ -18,9 +18,9 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.documents import HAN, Library, Passage, bare, best_sentences, fits, terms, visible_files
+from agent_platform.documents import Library, Passage, best_sentences, fits, stem, terms, visible_files, words
 from agent_platform.microsandbox import install
-from agent_platform.talk import ModelError, complete
+from chat import ModelError, complete, in_language_of, text_of
 
 MOST = 200
 SEARCH = """
@@ -33,14 +33,14 @@ for path in map(pathlib.Path, sys.argv[2:]):
             print(path, number, line[:300], sep="\\0")
 """
 NEEDS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("needs.yaml").read_text("utf-8"))
+DENIED = re.compile(r"(?i)(?:\b(?:no|not|never|without|\w+n't)\b[^,.;]{0,20}|[不没无别勿][^,，。;；]{0,6})$")
+POLITE = re.compile(r"(?i)\b(?:please|install|packages?)\b|请|帮我|安装|一下|包$")
 INDEX = Path(__file__).with_name("packages.tsv")
 
 Question = Annotated[str, Field(min_length=1, description="What is to be found out. 研究问题或查询。")]
 Queries = Annotated[list[str] | None, "Searches to make beside the question. 初始查询列表。"]
 Loops = Annotated[int | None, Field(ge=1, le=20, description="Most rounds, 3 by default. 最大循环次数。")]
-Model = Annotated[
-    str | None, "Model that writes the answer, at OPENAI_BASE_URL; by default excerpts. 推理模型。"
-]
+Model = Annotated[str | None, "Model that writes the answer; by default it is excerpts. 推理模型。"]
 Focus = Annotated[str | None, "The side of the question that matters most. 主题焦点。"]
 Task = Annotated[str, Field(min_length=1, description="What is to be done. 任务描述。")]
 Reason = Annotated[str | None, "Why the tools at hand are not enough. 安装原因。"]
@@ -99,7 +99,7 @@ class DeepSearch(Group):
             hits = [hit for query in queries for hit in self._library.search(query, 4) if hit not in found]
             hits = [hit for hit in hits if any(fits(hit, query) for query in wanted)]
             found |= dict.fromkeys(hits)
-            headings = dict.fromkeys(" ".join(terms(hit.heading)[:6]) for hit in hits[:3])
+            headings = dict.fromkeys(" ".join(words(hit.heading)[:6]) for hit in hits[:3])
             queries = [heading for heading in headings if heading and heading not in asked]
         told = {"queries": asked, "loops": loops, "searched": self._library.name}
         return {**_answer(question, wanted, list(found), self._library.name), **told}
@@ -108,9 +108,10 @@ class DeepSearch(Group):
 def _answer(question: str, queries: list[str], found: list[Passage], where: str) -> Report:
     """Write a report in Markdown: of each passage the sentences that fit the question, with its source."""
     if not found:
-        words = " ".join(dict.fromkeys(term for query in queries for term in terms(query)))
-        told = f"Nothing in {where} holds most of the words that were asked for: {words or question}."
-        return {"answer": told, "sources": []}
+        wanted = " ".join(dict.fromkeys(word for query in queries for word in words(query)))
+        english = f"Nothing in {where} holds most of the words that were asked for: {wanted or question}."
+        chinese = f"{where} 中没有内容含有所问的大部分词语: {wanted or question}。"
+        return {"answer": in_language_of(question, english, chinese), "sources": []}
     texts = [_excerpt(passage, " ".join(queries)) for passage in found]
     points = [f"- {text} [{number}]" for number, text in enumerate(texts, 1)]
     sources = [one.source if "://" in one.source else f"{one.source}:{one.line}" for one in found]
@@ -130,7 +131,7 @@ def _written(model: str, question: str, report: str) -> str:
     told = "Answer from this report alone, and cite its sources by number."
     asked = [{"role": "system", "content": told}, {"role": "user", "content": f"{question}\n\n{report}"}]
     try:
-        return str(complete(model, asked)["message"]["content"])
+        return text_of(complete(model, asked))
     except ModelError as error:
         raise ToolError(str(error)) from error
 
@@ -166,16 +167,17 @@ class SearchTool(Group):
         """List the functions and classes of Python files (列出代码定义)."""
         tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
         files = [file for top in tops for file in visible_files(top) if file.suffix == ".py"]
-        read = await asyncio.to_thread(
-            lambda: [(file, each) for file in files for each in _definitions(file)]
-        )
-        found = [{"file": self._name(file), **each} for file, each in read]
+        read = await asyncio.to_thread(lambda: [(file, [*_definitions(file)]) for file in files])
+        found = [{"file": self._name(file), **definition} for file, rows in read for definition in rows]
         return {"count": len(found), "definitions": found[:MOST]}
 
     async def analyze_tool_needs(self, task_description: Task) -> Report:
-        """Say which tools of the platform a task needs, and which packages would help (分析任务的工具需求)."""
+        """Say which tools of the platform a task needs, by which of its words, and which packages would help (分析任务的工具需求)."""
+        went_by, denied = _needs(task_description)
         return {
-            "tools": _tools_for(task_description),
+            "tools": [*dict.fromkeys(chain.from_iterable(went_by.values()))],
+            "went_by": went_by,
+            "not_needed": [*denied],
             "packages": [one["package"] for one in _packages_for(task_description)],
         }
 
@@ -183,17 +185,10 @@ class SearchTool(Group):
         """Find Python packages for a task in an index, and install those that it consists of by name (搜索并安装新工具)."""
         found = _packages_for(task_description) or _packages_for(reason or "")
         calls = [f"microsandbox_install_package(package_name={one['package']!r})" for one in found]
-        told: Report = {
-            "searched": INDEX.name,
-            "found": found,
-            "would_run": calls,
-            "installed": [],
-            "reason": reason,
-        }
-        if self._installs and (named := _named(task_description)):
-            installed = [each for one in named for each in await install(one, self._packages)]
-            told |= {"would_run": [], "installed": installed}
-        return told
+        named = _named(task_description) if self._installs else []
+        installed = [package for name in named for package in await install(name, self._packages)]
+        done = {"would_run": [] if installed else calls, "installed": installed, "reason": reason}
+        return {"searched": INDEX.name, "found": found, **done}
 
     def _path(self, path: str) -> Path:
         found = (self._root / path).resolve()
@@ -218,9 +213,13 @@ def _definitions(file: Path) -> Iterator[Report]:
                     yield {"line": child.lineno, "name": owner + child.name, "kind": kind}
 
 
-def _tools_for(task: str) -> list[str]:
-    fitting = [tools for words, tools in NEEDS.items() if re.search(words, task, re.IGNORECASE)]
-    return [*dict.fromkeys(chain.from_iterable(fitting))]
+def _needs(task: str) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return the words of a task that call for tools, with these; and those that it says not to need."""
+    went_by, denied = dict[str, list[str]](), dict[str, list[str]]()
+    for pattern, tools in NEEDS.items():
+        for word in re.finditer(pattern, task, re.IGNORECASE):
+            (denied if DENIED.search(task[: word.start()]) else went_by)[word[0]] = tools
+    return went_by, denied
 
 
 def _rows() -> list[list[str]]:
@@ -229,23 +228,21 @@ def _rows() -> list[list[str]]:
 
 def _named(task: str) -> list[str]:
     """Return the packages that a task consists of; none where it has any other word, such as "not"."""
-    said = dict.fromkeys(filter(None, re.split(r"[\s,\uff0c\u3001]+", task.casefold())))
+    said = dict.fromkeys(filter(None, re.split(r"[\s,，、]+", POLITE.sub(" ", task.casefold()))))
     return [*said] if said.keys() <= {row[0] for row in _rows()} else []
 
 
 def _packages_for(task: str) -> list[dict[str, str]]:
-    """Search the index of packages: those that a task consists of, or else those with the most, at least two, of its words.
+    """Search the index of packages: those that a task names, or else those with the most, at least two, of its words.
 
     Han text without a space is one word, since nothing says where its words end.
     """
-    rows, named = _rows(), _named(task)
-    words = {bare(term) for term in terms(task)}
-    said = {term for term in terms(task) if not HAN.match(term)} | {*re.findall(r"[\u3400-\u9fff]+", task)}
-    scores = [len(words & {bare(term) for term in terms(" ".join(row))}) for row in rows]
+    rows = _rows()
+    named = {row[0] for row in rows} & {*re.findall(r"[a-z0-9-]+", task.casefold())}
+    said = {stem(term) for term in terms(task)}
+    count = len(words(task))
+    scores = [len(said & {stem(term) for term in terms(" ".join(row))}) for row in rows]
     best = max(scores, default=0)
-    found = [
-        row
-        for row, score in zip(rows, scores, strict=True)
-        if (row[0] in named if named else score == best >= min(2, len(said)) > 0)
-    ]
-    return [{"package": name, "summary": summary} for name, summary, _ in found[: len(named) or 3]]
+    fitting = [row for row, score in zip(rows, scores, strict=True) if score == best >= min(2, count) > 0]
+    found = [row for row in rows if row[0] in named] or fitting[:3]
+    return [{"package": name, "summary": summary} for name, summary, _ in found]

@@ -12,33 +12,32 @@ AGENT_PLATFORM_SEARCH is the address of a search engine up to the query, such as
 
 from __future__ import annotations
 
-import os
-import signal
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
-
-import argparse
 import ast
 import asyncio
+import os
 import re
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
-import yaml
 from fastmcp import FastMCP
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
-from agent_platform import Group, browser_use, microsandbox, talk
+import chat
+from agent_platform import Group, browser_use, microsandbox
 from agent_platform.browser_use import plan
 from agent_platform.documents import HERE, Library, terms
 from agent_platform.research import DeepSearch, SearchTool
-from agent_platform.talk import DATA
-from mcp_lenient import LenientMiddleware
+from chat import DATA, Script, Talk
+from mcp_lenient import LenientError, LenientMiddleware
+from mcp_lenient.declare.definitions import load_definitions
 
 DEFINITIONS = Path(__file__).with_name("tools.yaml")
 EFFECTS = {
@@ -46,6 +45,7 @@ EFFECTS = {
     "microsandbox_cleanup_expired": {"destructiveHint": True},
     "browser_send_keys": {"destructiveHint": False},
 }
+NEWEST_WITH_SESSIONS = "2025-11-25"
 PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
 
 
@@ -80,18 +80,23 @@ def groups(
 
 def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMCP:
     """Make one server of these groups."""
+    tools = [tool for group in served.values() for tool in group.tools]
+    middleware = _middleware({tool.__name__ for tool in tools}) if lenient else None
 
     @asynccontextmanager
-    async def lifespan(_: FastMCP) -> AsyncIterator[None]:
+    async def lifespan(server: FastMCP) -> AsyncIterator[None]:
+        try:
+            if middleware is not None:
+                await middleware.check_statements(server)
+        except LenientError as error:  # tools.yaml contradicts a tool: the server does not start
+            sys.exit(str(error))
         yield
         for group in served.values():
             await group.close()
 
-    name = "agent-platform" if len(served) > 1 else next(iter(served))
-    mcp = FastMCP(name, lifespan=lifespan)
-    tools = [tool for group in served.values() for tool in group.tools]
-    if lenient:
-        mcp.add_middleware(_middleware({tool.__name__ for tool in tools}))
+    mcp = FastMCP("agent-platform" if len(served) > 1 else next(iter(served)), lifespan=lifespan)
+    if middleware is not None:
+        mcp.add_middleware(middleware)
     for tool in tools:
         mcp.tool(tool, annotations=EFFECTS.get(tool.__name__))
     return mcp
@@ -99,12 +104,10 @@ def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMC
 
 def _middleware(tools: Collection[str]) -> LenientMiddleware:
     """Read what tools.yaml says of these tools alone, since a name that a server lacks would be a warning."""
-    declared = yaml.safe_load(DEFINITIONS.read_text("utf-8"))
-    served = {**declared, "tools": {name: own for name, own in declared["tools"].items() if name in tools}}
-    with TemporaryDirectory() as folder:
-        path = Path(folder, DEFINITIONS.name)
-        path.write_text(yaml.safe_dump(served, allow_unicode=True), "utf-8")
-        return LenientMiddleware(definitions=path)
+    definitions = load_definitions(DEFINITIONS)
+    served = {name: declared for name, declared in definitions.tools.items() if name in tools}
+    names = {name: parameters for name, parameters in definitions.names.items() if name in tools}
+    return LenientMiddleware(definitions=replace(definitions, tools=served, names=names))
 
 
 def report_missing(*, unsafe: bool = False) -> None:
@@ -113,115 +116,138 @@ def report_missing(*, unsafe: bool = False) -> None:
         print(reason, file=sys.stderr)
 
 
+class Sessions:
+    """Speaks the protocols over HTTP that have sessions, since a browser belongs to one; says when one has ended.
+
+    To the newest protocol, which has none, it answers as an older server does; clients then turn to an older one.
+    """
+
+    def __init__(self, app: Any, group: Group) -> None:
+        self._app, self._group = app, group
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle a request."""
+        headers = Headers(raw=scope.get("headers", []))
+        if headers.get("mcp-protocol-version", "") > NEWEST_WITH_SESSIONS:
+            error = {"code": -32600, "message": f"This server speaks MCP up to {NEWEST_WITH_SESSIONS}."}
+            answer = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+        if scope["type"] == "http" and scope["method"] == "DELETE":
+            await self._group.end(headers.get("mcp-session-id", ""))
+
+
 async def serve(served: Mapping[str, Group], ports: Collection[int]) -> None:
     """Serve each group over HTTP on its port, until interrupted."""
     running = []
     for (name, group), port in zip(served.items(), ports or PORTS.values(), strict=True):
         print(f"{name}: http://127.0.0.1:{port}/mcp", flush=True)
-        running.append(build_server({name: group}).run_http_async(port=port, show_banner=False))
+        sessions = [Middleware(Sessions, group=group)]
+        server = build_server({name: group})
+        running.append(server.run_http_async(port=port, show_banner=False, middleware=sessions))
     await asyncio.gather(*running)
 
 
-async def reply(line: str, call: talk.Call) -> str:
+mcp = build_server(groups())
+
+# --- The chat: what the stand-in for a model understands, besides steps for the browser ---------------------------
+
+
+async def reply(line: str, talk: Talk) -> str:
     """Answer a line by its first word and a colon, or by its question mark; anything else is steps for the browser."""
-    for pattern, answer in REPLIES:
-        if found := re.fullmatch(pattern, line.strip(), re.IGNORECASE | re.DOTALL):
-            return await answer(found[1].strip(), call)
+    talk.line = line
     if not plan(line)[0]:
-        return UNDERSTOOD.format(line.strip())
-    done = await call("browser_use_execute_task", task=line, use_vision=False)
+        if script.sentences.read(line) is None:
+            return chat.not_read(line, script.sentences) + talk.say(*STEPS)
+        return await script.reply(line, talk)
+    done = await talk.call("browser_use_execute_task", task=line, use_vision=False)
     if not done["success"]:
         return str(done["error"])
-    steps = "1 step" if len(done["steps"]) == 1 else f"{len(done['steps'])} steps"
-    return f"Done in {steps}. The page is {done['steps'][-1]['url']}: {done['found'][0]}"
+    count, last = len(done["steps"]), done["steps"][-1]["url"]
+    lead = talk.say(f"Done, steps: {count}. The page is {last}: ", f"{count} 步完成。页面是 {last}: ")
+    return lead + str(done["found"][0])
 
 
-async def _run(code: str, call: talk.Call) -> str:
+async def _run(talk: Talk, code: str) -> str:
     try:
         ast.parse(code)
     except (SyntaxError, ValueError):
-        return f"{code!r} is not Python, so nothing was run."
+        return talk.say(f"{code!r} is not Python, so nothing was run.", f"{code!r} 不是 Python, 没有运行。")
     except (RecursionError, MemoryError, OverflowError):
         return "The code is nested too deeply to be read, so nothing was run."
-    done = await call("microsandbox_execute", code=code, session_id="chat")
+    done = await talk.call("microsandbox_execute", code=code, session_id="chat")
     failed = done["error"] and f"The code failed: {done['error'].rstrip().rpartition(chr(10))[2]}"
-    told = [done["stdout"].rstrip("\n"), done["stderr"].rstrip("\n"), failed or done["result"]]
-    return "\n".join(filter(None, told)) or "The code ran, and printed nothing."
+    parts = [done["stdout"].rstrip("\n"), done["stderr"].rstrip("\n"), failed or done["result"]]
+    nothing = talk.say("The code ran, and printed nothing.", "代码已运行, 没有输出。")
+    return "\n".join(filter(None, parts)) or nothing
 
 
-async def _research(question: str, call: talk.Call) -> str:
+async def _research(talk: Talk, question: str) -> str:
     if not terms(question):  # as in "What can you do?"
-        return UNDERSTOOD.format(question)
-    return str((await call("quick_research", question=question))["answer"])
+        return chat.not_read(talk.line, script.sentences)
+    return str((await talk.call("quick_research", question=question))["answer"])
 
 
-async def _find(words: str, call: talk.Call) -> str:
-    found = await call("search_file_content", file_path=".", regex_pattern=re.escape(words))
+async def _find(talk: Talk, text: str) -> str:
+    found = await talk.call("search_file_content", file_path=".", regex_pattern=re.escape(text))
     lines = [f"{one['file']}:{one['line']} {one['text'].strip()}" for one in found["matches"][:5]]
-    lead = "1 line holds" if found["count"] == 1 else f"{found['count'] or 'No'} lines hold"
-    held = f"{lead} {words!r} as it is written."
-    return "\n".join([held, *lines])
+    lead = talk.say(f"Lines that hold {text!r}: ", f"含有 {text!r} 的行: ")
+    return "\n".join([f"{lead}{found['count']}", *lines])
 
 
-async def _packages(task: str, call: talk.Call) -> str:
-    found = await call("search_and_install_tools", task_description=task)
+async def _packages(talk: Talk, task: str) -> str:
+    found = await talk.call("search_and_install_tools", task_description=task)
     named = [f"{one['package']}: {one['summary']}" for one in found["found"]]
-    if named:
-        installed = ", ".join(found["installed"])
-        named.append(f"Installed: {installed}." if installed else NOTHING)
-    return "\n".join(named) or "The index has no package for this."
+    if not named:
+        return talk.say("The index has no package for this.", "索引中没有这样的包。")
+    installed, nothing = ", ".join(found["installed"]), talk.say(*NOTHING)
+    return "\n".join([*named, talk.say("Installed: ", "已安装: ") + installed if installed else nothing])
 
 
-NOTHING = "Nothing was installed. With --install, a package is installed whose name is all that is said."
-UNDERSTOOD = (
-    "I could not read {!r}, so I did nothing (我没有理解, 什么都没有做). I understand (我理解): run: CODE; a question that ends "
-    "with ?; research: TOPIC; find: TEXT; packages: TASK; 运行: 代码; 研究: 主题; 查找文件: 文字; 安装: 任务; "
-    "or steps for the browser, such as: open /, click Order; 打开 /, 点击 Order."
+STEPS = (
+    " Or steps for the browser: open /, click Order, type Li into Name, press Enter, scroll down, search for tea.",
+    "还有浏览器的步骤: 打开 /, 点击 Order, 在Name中输入李, 按Enter, 向下滚动, 搜索茶。",
 )
-REPLIES = (
-    (r"(?:run|execute|运行|执行)\s*[:\uff1a](.+)", _run),
-    (r"(?:research|研究|调查)\s*[:\uff1a](.+)", _research),
-    (r"(?:find|grep|查找文件)\s*[:\uff1a](.+)", _find),
-    (r"(?:packages?(?: for)?|install|安装)\s*[:\uff1a](.+)", _packages),
-    (r"((?!(?:can|could|will|would) you\b)[^,;.:\n]+[?\uff1f])", _research),
+NOTHING = (
+    "Nothing was installed. With --install, a package is installed whose name is all that is said.",
+    "什么都没有安装。启动时加 --install, 并且只说包名, 才会安装。",
 )
-
-mcp = build_server(groups())
+script = Script(
+    {
+        "run: {code} | execute: {code} | 运行: {code} | 运行{_colon}{code} | 执行{_colon}{code}": _run,
+        "research: {question} | 研究: {question} | 研究{_colon}{question} | 调查{_colon}{question}": _research,
+        "find: {text} | grep: {text} | 查找文件: {text} | 查找文件{_colon}{text}": _find,
+        "packages: {task} | install: {task} | install {task} | 安装: {task} | 安装{_colon}{task} | 安装{task}": _packages,
+        "{question}": _research,
+    },
+    _colon=r"\s*[:：]",
+    code=r".+",
+    task=r".+",
+    text=r".+",
+    question=r"(?<=[:：])\s*.+|(?i:what|when|where|who|why|how|which|is|are|does|do)\b[^,;.:]+[?？]|[^,;.:，。；：]*(?:什么|怎|哪|谁|几|多少|吗|呢)[^,;.:，。；：]*[?？]",
+)
 
 
 def main() -> None:
     """Run the platform as the command line says."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--chat", action="store_true", help="talk to it in the terminal; this is the default")
-    parser.add_argument("--serve", action="store_true", help="serve over stdio")
+    parser = chat.arguments_parser()
     parser.add_argument("--http", nargs="*", type=int, metavar="PORT", help="serve over HTTP")
     parser.add_argument("--folder", type=Path, default=HERE, help="the folder to search")
-    parser.add_argument(
-        "--unsafe", action="store_true", help="run code without isolation if there is no bubblewrap"
-    )
-    parser.add_argument(
-        "--install", action="store_true", help="install packages that are asked for by name alone"
-    )
-    parser.add_argument(
-        "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers and plans; key: OPENAI_API_KEY"
-    )
+    parser.add_argument("--unsafe", action="store_true", help="run code also without bubblewrap")
+    parser.add_argument("--install", action="store_true", help="install packages asked for by name alone")
     options = parser.parse_args()
     if len(options.http or ()) not in {0, len(PORTS)}:
         parser.error(f"--http takes {len(PORTS)} ports, or none for {' '.join(map(str, PORTS.values()))}")
     if not options.folder.is_dir():
         parser.error("--folder is not a folder that can be searched")
-    switches = {"unsafe": options.unsafe, "installs": options.install, "model": options.model}
-    served = groups(root=options.folder, **switches)
+    served = groups(root=options.folder, unsafe=options.unsafe, installs=options.install, model=options.model)
     report_missing(unsafe=options.unsafe)
-    with talk.interruptible():
-        if options.http is not None:
+    if options.http is None:
+        chat.run(build_server(served), reply, options)
+    else:
+        with chat.interruptible():
             asyncio.run(serve(served, options.http))
-        elif options.serve:
-            build_server(served).run(show_banner=False)
-        else:
-            asyncio.run(talk.chat(build_server(served), reply, model=options.model))
 
 
 if __name__ == "__main__":

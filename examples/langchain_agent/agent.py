@@ -5,28 +5,22 @@ python examples/langchain_agent/agent.py --model NAME  the LangGraph agent answe
 python examples/langchain_agent/agent.py --serve       the tools of all three over stdio, made lenient
 
 config.json lists the servers; mcp-lenient is a proxy in front of them. The graph stops and asks the user before it runs
-a destructive tool. It needs LangGraph and mcp-lenient with its extra `langchain`: in a clone,
-pip install '.[langchain]' langgraph
+a destructive tool. It needs chat.py beside its folder, LangGraph, BM25S, and mcp-lenient with its extra `langchain`: in a
+clone, pip install '.[langchain]' langgraph bm25s
 """
 
 from __future__ import annotations
 
-import os
-import signal
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
-
-import argparse
-import ast
 import asyncio
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -46,8 +40,9 @@ from fastmcp.server import create_proxy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
-from langchain_agent import talk
-from langchain_agent.talk import DATA
+import chat
+from chat import DATA, Script, Talk
+from langchain_agent import servers
 from mcp_lenient import Policy, lenient_session, normalize
 from mcp_lenient.adapters.langchain import to_langchain
 
@@ -109,7 +104,10 @@ def build(folder: Path, *, lenient: bool) -> FastMCP:
         config[name].update(command=FASTMCP, cwd=str(HERE))
     config["library"]["url"] = f"http://127.0.0.1:{library.port}/mcp"
     make: Callable[..., FastMCP] = create_lenient_proxy if lenient else create_proxy
-    return make({"mcpServers": config}, name="assistant", lifespan=library.running)
+    told = "\n".join(
+        f"{one.name}: {one.instructions}" for one in (servers.time, servers.math, servers.library)
+    )
+    return make({"mcpServers": config}, name="assistant", instructions=told, lifespan=library.running)
 
 
 STARTED: list[HttpServer] = []
@@ -138,14 +136,14 @@ class GraphAgent:
         graph = self._graph(call)
         thread: Any = {"configurable": {"thread_id": "1"}}
         news: Any = {"messages": [HumanMessage(text)]}
-        for _ in range(talk.MOST_TURNS):
+        for _ in range(chat.MOST_TURNS):
             last = (await graph.ainvoke(news, thread))["messages"][-1]
             if not last.tool_calls:
                 return str(last.text)
             calls = [(one["id"], await self._allowed(one["name"], one["args"])) for one in last.tool_calls]
             self._denied = frozenset(key for key, is_allowed in calls if not is_allowed)
             news = None  # the graph goes on where it has stopped
-        raise talk.ModelError(f"The model asked for tools {talk.MOST_TURNS} times without an answer.")
+        raise chat.ModelError(f"The model asked for tools {chat.MOST_TURNS} times without an answer.")
 
     async def _allowed(self, name: str, arguments: Any) -> bool:
         tool = self._tools[name].model_dump(by_alias=True) if name in self._tools else {}
@@ -177,8 +175,8 @@ class GraphAgent:
         return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
 
 
-UNREAD = "text that is not a JSON object"
-"""The key of such text in the arguments of a call, which LangChain keeps as an object."""
+TEXT = "arguments of a call as text"
+"""LangChain takes an object alone, so that other text is wrapped until it is sent."""
 
 
 def as_object(written: str) -> dict[str, Any]:
@@ -186,7 +184,7 @@ def as_object(written: str) -> dict[str, Any]:
     with suppress(ValueError):
         if isinstance(value := json.loads(written), dict):
             return value
-    return {UNREAD: written}
+    return {TEXT: written}
 
 
 async def chat_by_graph(server: FastMCP, name: str) -> None:
@@ -194,191 +192,89 @@ async def chat_by_graph(server: FastMCP, name: str) -> None:
 
     async def model(messages: Sequence[Any], tools: Sequence[Any]) -> AIMessage:
         asked: Any = convert_to_openai_messages(messages)
-        told = (await asyncio.to_thread(talk.complete, name, asked, tools))["message"]
+        message = chat.message_of(await asyncio.to_thread(chat.complete, name, asked, tools))
         calls: Any = [
             {
-                "id": one["id"],
-                "name": one["function"]["name"],
-                "args": as_object(one["function"]["arguments"]),
+                "id": call["id"],
+                "name": call["function"]["name"],
+                "args": as_object(call["function"]["arguments"]),
             }
-            for one in told.get("tool_calls") or ()
+            for call in message.get("tool_calls") or ()
         ]
-        return AIMessage(told.get("content") or "", tool_calls=calls)
+        return AIMessage(message.get("content") or "", tool_calls=calls)
 
-    async def approve(tool: str, arguments: Any) -> bool:
-        asked = f"{tool}({json.dumps(arguments, ensure_ascii=False)}) is destructive. Run it? [y/N] "
-        return (await talk.ask(asked) or "").strip().casefold() in {"y", "yes", "是"}
-
-    talk.configure(DATA)
+    chat.configure(DATA)
     async with Client(server) as client:
-        session = lenient_session(
-            client, Policy(mode="off")
-        )  # answers text that is cut off; the server repairs
+        # The session answers text that is cut off; the server repairs.
+        session, talk = lenient_session(client, Policy(mode="off")), Talk(client)
 
         async def call(tool: str, arguments: Any) -> Any:
-            sent = arguments.get(UNREAD, arguments)
-            return talk.shown(tool, arguments, await session.call_tool_mcp(tool, sent))
+            sent = arguments.get(TEXT, arguments)
+            return chat.shown(tool, sent, await session.call_tool_mcp(tool, sent))
 
-        agent = GraphAgent(model, await client.list_tools(), approve)
-        while (line := await talk.ask("you     ")) is not None:
-            if not line.strip():
-                continue
-            try:
-                print("answer ", await agent.reply(line, call))
-            except talk.ModelError as error:
-                print("answer ", error)
+        agent = GraphAgent(model, await client.list_tools(), partial(chat.allowed, talk))
 
+        async def reply(line: str, talk: Talk) -> str:
+            talk.line = line
+            return await agent.reply(line, call)
 
-UNDERSTOOD = (
-    "time in Europe/Lisbon; 6 times 7; (3 + 5) x 12; mean of 1, 4, 9; plot 1, 4, 9; what about TOPIC; keep Title: TEXT; "
-    'keep "Longer title": TEXT; remove TITLE.'
-)
-ASKS = r"(?:(?:can you|what is|what's|calculate|compute|how much is) )*(?:the )?"
-WORDS = "multiplied by|times|x|\u00d7|plus|minus|divided by|\u00f7"
-SIGNS = dict(zip(WORDS.split("|"), "****+-//", strict=True))
-TOKEN = re.compile(rf"\s*(?:(\d[\w.,]*)|((?:{WORDS})(?!\w)|\*\*|[-+*/^%()]))", re.IGNORECASE)
-MOST_PARTS, LONGEST = 200, 80
-WHOLE = "the tools add and multiply whole numbers in digits, such as 1000"
+        await chat.converse(talk, reply)
 
 
-class UnreadError(Exception):
-    """A part of a line is not understood; says which, and why."""
-
-    def __init__(self, part: str, why: str = "") -> None:
-        told = part if len(part) <= LONGEST else f"{part[:LONGEST]}..."
-        super().__init__(f"I could not read {told!r}, so I did nothing{why and f': {why}'}.")
+# --- The chat: what the stand-in for a model understands; it sends numbers as the texts that they are ------------
 
 
-async def reply(line: str, call: talk.Call) -> str:
-    """Answer a line without a model, if it is understood as a whole; numbers are sent as the texts that they are."""
-    said = re.sub(r"^please,? |,? please$", "", line.strip().rstrip("?").rstrip(), flags=re.IGNORECASE)
-    try:
-        for pattern, answer in REPLIES:
-            text = line.strip() if answer is _keep else said.rstrip(".")
-            if found := re.fullmatch(pattern, text, re.IGNORECASE):
-                return await answer(call, *found.groups())
-    except UnreadError as unread:
-        return f"{unread} I understand: {UNDERSTOOD}"
-    return f"{UnreadError(line.strip())} I understand: {UNDERSTOOD}"
+async def _time(talk: Talk, place: str) -> str:
+    return str(await talk.call("time_get_current_time", timezone=place.replace(" ", "_")))
 
 
-async def _time(call: talk.Call, place: str) -> str:
-    if re.search(r"[,;]|\b(?:and|or|but|if)\b", place) or ("/" in place and " " in place):
-        raise UnreadError(place, "say one place, such as Europe/Lisbon or New York")
-    return str(await call("time_get_current_time", timezone=place.replace(" ", "_")))
+async def _calculate(talk: Talk, tool: str, **sent: str) -> str:
+    lists = {name: re.sub(" and |[、，和]", ", ", text) for name, text in sent.items()}
+    return str(await talk.call(f"math_{tool}", **lists))
 
 
-async def _list(call: talk.Call, tool: str, items: str) -> str:
-    if found := re.search(r"\d+(?:,\d+)+", items):
-        raise UnreadError(
-            found[0], "it may be one number or several; write 1000 or 1.5, or a space after each comma"
-        )
-    numbers = [item for item in re.split(r"\s*(?:,|\band\b)\s*|\s+", items) if item]
-    for item in numbers:
-        if not re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", item):
-            raise UnreadError(item, "I read numbers in digits, such as 4, -1 or 2.5")
-    name = "math_mean" if tool.casefold() in {"mean", "average"} else "math_plot"
-    return str(await call(name, numbers=json.dumps([*map(float, numbers)])))
+async def _keep(talk: Talk, title: str, text: str) -> str:
+    return f"{await talk.call('library_keep', Title=title, text=text)} {text}"
 
 
-async def _operation(call: talk.Call, tool: str, a: str, b: str) -> str:
-    return await _calculate(call, f"({a}) {'+' if tool.casefold() in {'add', 'sum'} else '*'} ({b})")
+async def _remove(talk: Talk, title: str) -> str:
+    gone = await talk.call("library_remove", titles=json.dumps([title]))
+    if str(gone) != "0":
+        return talk.say(f"{title} is removed.", f"{title} 已删除。")
+    return talk.say(f"No document has the title {title!r}.", f"没有标题为 {title} 的文档。")
 
 
-async def _calculate(call: talk.Call, said: str) -> str:
-    """Compute sums and products, a call for each; there is no tool for anything else."""
-    parts, at = list[str](), 0
-    while at < len(said):
-        if (found := TOKEN.match(said, at)) is None:
-            raise UnreadError(re.findall(r"\w+|\S", said[at:])[0], WHOLE)
-        if found[1] and not re.fullmatch(r"0|[1-9]\d*", found[1]):
-            raise UnreadError(found[1], WHOLE)
-        parts.append(found[1] or SIGNS.get(found[2].casefold(), found[2]))
-        at = found.end()
-    if len(parts) > MOST_PARTS:
-        raise UnreadError(said, f"it has more than {MOST_PARTS} numbers and signs")
-    try:
-        tree = ast.parse(" ".join(parts), mode="eval").body
-    except (SyntaxError, ValueError):
-        raise UnreadError(said, WHOLE) from None
-    if not _is_computed(tree):
-        raise UnreadError(said, WHOLE)
-
-    async def value(node: Any) -> str:
-        if not isinstance(node, ast.BinOp):
-            return ast.unparse(node)
-        tool = "math_add" if isinstance(node.op, ast.Add) else "math_multiply"
-        return str(await call(tool, a=await value(node.left), b=await value(node.right)))
-
-    return await value(tree)
+async def _look_up(talk: Talk, words: str) -> str:
+    documents = await talk.call("library_retrieve", query=words)
+    lines = [f"{one['title']}: {one['text']}" for one in (documents if isinstance(documents, list) else ())]
+    return "\n".join(lines) or talk.say(f"No document is about {words!r}.", f"没有关于 {words} 的文档。")
 
 
-def _is_computed(node: Any) -> bool:
-    """Return whether an expression is a whole number, or a sum or product of such."""
-    if isinstance(node, ast.BinOp):
-        parts = (node.left, node.right)
-        return isinstance(node.op, ast.Add | ast.Mult) and all(map(_is_computed, parts))
-    return isinstance(getattr(node, "operand", node), ast.Constant)
-
-
-async def _keep(call: talk.Call, title: str, text: str) -> str:
-    return f"{await call('library_keep', Title=title.strip(chr(34)), text=text)} Its text: {text}"
-
-
-async def _remove(call: talk.Call, title: str) -> str:
-    found = await call("library_retrieve", query=title, limit=20)
-    titles = dict.fromkeys(one["title"] for one in found) if isinstance(found, list) else {}
-    same = [each for each in titles if each.casefold() == title.strip('"').casefold()]
-    if len(same) != 1:
-        near = f" What is nearest: {', '.join(titles)}." if titles else ""
-        return f"No document has the title {title!r}, so nothing was removed.{near}"
-    return f"{await call('library_remove', titles=json.dumps(same))} removed."
-
-
-async def _look_up(call: talk.Call, topic: str) -> str:
-    documents = await call("library_retrieve", query=topic)
-    asked = re.findall(r"(?!and\b|the\b|for\b)\b\w{3,}", topic.casefold())
-    words = [word[: max(4, len(word) - 3)] for word in asked]
-    found = [
-        told
-        for one in (documents if isinstance(documents, list) else ())
-        if (told := f"{one['title']}: {one['text']}")
-        and 3 * sum(word in told.casefold() for word in words) >= 2 * len(words)
-    ]
-    return "\n".join(found) or f"No document is about {topic!r}: none holds most of these words."
-
-
-REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
-    (r"keep (\"[^\"]+\"|[\w-]+):\s*(.+)", _keep),
-    (r"(?:remove|delete) (.+)", _remove),
-    (r"(?:what time is it |(?:what(?:'s| is) )?(?:the )?time )(?:in|at) (.+)", _time),
-    (rf"{ASKS}(mean|average|plot|draw)(?: of)? (.*\d.*)", _list),
-    (rf"{ASKS}(add|sum|multiply|product)(?: of)? (\S+) (?:and|to|by) (\S+)", _operation),
-    (rf"{ASKS}((?:[(-]\s*)*\d.*)", _calculate),
-    (r"(?:what about|what is|find|look up|search for) (.+)", _look_up),
-)
-
+script = Script(
+    {
+        "time in {place} | what time is it in {place} | {place}现在几点 | {place}的时间": _time,
+        "{a} times {b} | what is {a} times {b} | multiply {a} by {b} | {a} x {b} | {a} * {b} | {a}乘以{b} | {a}乘{b}": partial(_calculate, tool="multiply"),
+        "{a} plus {b} | what is {a} plus {b} | add {a} and {b} | {a} + {b} | {a}加{b}": partial(_calculate, tool="add"),
+        "mean of {numbers} | [what is ]the mean of {numbers} | average of {numbers} | {numbers}的平均数": partial(_calculate, tool="mean"),
+        "plot {numbers} | draw {numbers} | 画出{numbers} | 画{numbers}": partial(_calculate, tool="plot"),
+        "keep {title}: {text} | 保存{title}:{text} | 保存{title}：{text}": _keep,
+        "remove {title} | delete {title} | 删除{title}": _remove,
+        "what about {words} | look up {words} | search for {words} | find {words} | 查找{words} | 查{words}": _look_up,
+    },
+    place=r" ?(?:[A-Za-z_]+/[A-Za-z_/-]+|[A-Za-z]+(?: [A-Za-z]+){0,2}) ?",
+    a=r" ?-?\d[\d.,]* ?",
+    b=r" ?-?\d[\d.,]* ?",
+    numbers=r" ?-?\d[\d.,]*(?:(?:, ?and |, ?| and |[、，和])-?\d[\d.,]*)* ?",
+    title=r"[^:：]+?",
+    words=r".*[^?？.。\s]",
+)  # fmt: skip
 
 mcp = build(DATA, lenient=True)
 
-
-def main() -> None:
-    """Run the example as the command line says."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--chat", action="store_true", help="talk to it in the terminal; this is the default")
-    parser.add_argument("--serve", action="store_true", help="serve over stdio")
-    parser.add_argument(
-        "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers; its key: OPENAI_API_KEY"
-    )
-    options = parser.parse_args()
-    with talk.interruptible():
-        if options.serve:
-            mcp.run(show_banner=False)
-        else:
-            asyncio.run(chat_by_graph(mcp, options.model) if options.model else talk.chat(mcp, reply))
-
-
 if __name__ == "__main__":
-    main()
+    options = chat.arguments_parser().parse_args()
+    if options.model and not options.serve:
+        with chat.interruptible():
+            asyncio.run(chat_by_graph(mcp, options.model))
+    else:
+        chat.run(mcp, script.reply, options)

@@ -1,7 +1,7 @@
 """Three small MCP servers without mcp-lenient: the time, some math, and a library to search.
 
-`fastmcp run servers.py:time` serves one of them over stdio. LIBRARY_DB names the library's file; LIBRARY_DOCUMENTS names
-the documents of a new one, a Markdown file or a PDF (which needs `pip install pypdf`).
+`fastmcp run servers.py:time` serves one of them over stdio. The library ranks documents with BM25S (`pip install bm25s`).
+LIBRARY_DB names its file; LIBRARY_DOCUMENTS names the documents of a new one, Markdown or PDF (`pip install pypdf`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from textwrap import wrap
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+import bm25s
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.prompts import Message
@@ -29,11 +30,20 @@ from pydantic import Field
 DOCUMENTS = Path(os.environ.get("LIBRARY_DOCUMENTS") or Path(__file__).with_name("library.md"))
 DIGITS = 4000  # Python itself writes none with more than 4,300
 LIMIT = 10**DIGITS
+HAN = re.compile("[\u3400-\u9fff]+")
 PIECE = 1000  # characters of a page in one document
-TABLE = "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(title, text, tokenize='porter unicode61')"
-SEARCH = "SELECT title, snippet(documents, 1, '', '', ' ...', 32) FROM documents WHERE documents MATCH ? ORDER BY bm25(documents, 4, 1) LIMIT ?"
+TABLE = "CREATE TABLE IF NOT EXISTS documents (title TEXT NOT NULL, text TEXT NOT NULL)"
+SHARE = 0.5  # of the best score; below it a document is about something else
 READS = {"readOnlyHint": True}
-time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMCP("library")
+time = FastMCP(
+    "time", instructions="Tells the time. Time zones have IANA names; without one it is that of Seoul."
+)
+math = FastMCP(
+    "math", instructions="Adds, multiplies and averages numbers, and draws them.", list_page_size=2
+)
+library = FastMCP(
+    "library", instructions="Search the library before you answer; remove only what the user names."
+)
 
 
 @time.tool(annotations=READS)
@@ -82,7 +92,7 @@ def plot(numbers: Numbers) -> list[Any]:
     height, most = 32, max(*map(abs, numbers), 1e-9)
     scaled = [0.0, *(number / most for number in numbers)]  # the first is the line where a bar begins
     low, high = min(scaled), max(scaled)
-    zero, *ends = [round((each - low) / ((high - low) or 1) * height) for each in scaled]
+    zero, *ends = [round((value - low) / ((high - low) or 1) * height) for value in scaled]
     bars = [range(min(zero, end), max(zero, end)) for end in ends for _ in range(4)]  # 4 pixels wide
     rows = [bytes(0 if level in bar else 255 for bar in bars) for level in reversed(range(height))]
     return [f"{len(numbers)} bars", Image(data=_png(rows), format="png")]
@@ -102,7 +112,9 @@ def _png(rows: list[bytes]) -> bytes:
     head = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
     data = zlib.compress(b"".join(b"\0" + row for row in rows))
     chunks = (b"IHDR" + head, b"IDAT" + data, b"IEND")
-    framed = (struct.pack(">I", len(one) - 4) + one + struct.pack(">I", zlib.crc32(one)) for one in chunks)
+    framed = (
+        struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) for chunk in chunks
+    )
     return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
 
 
@@ -138,11 +150,26 @@ def retrieve(
     query: Annotated[str, "What to look for, in a few words."],
     limit: Annotated[int, Field(ge=1, le=20, description="The most documents to return.")] = 3,
 ) -> list[dict[str, str]]:
-    """Find the documents that answer a question best."""
-    wanted = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", query)) or '""'
+    """Find the documents that answer a question best, the best first; none where nothing is about it."""
     with _documents() as database:
-        found = database.execute(SEARCH, (wanted, limit)).fetchall()
-    return [{"title": title, "text": text} for title, text in found]
+        documents = database.execute("SELECT title, text FROM documents").fetchall()
+    index, (wanted,) = bm25s.BM25(), _terms([query])
+    index.index(_terms([f"{title} {title} {text}" for title, text in documents]), show_progress=False)
+    scores = index.get_scores(wanted) if wanted else []
+    best = sorted(
+        (at for at, score in enumerate(scores) if score > SHARE * max(scores)), key=lambda at: -scores[at]
+    )
+    return [dict(zip(("title", "text"), documents[at], strict=True)) for at in best[:limit]]
+
+
+def _terms(texts: list[str]) -> list[list[str]]:
+    """Return the words of texts, without common ones; of Chinese text each two neighbors."""
+    spaced = [
+        HAN.sub(lambda run: f" {' '.join(map(''.join, zip(run[0], run[0][1:], strict=False)))} ", text)
+        for text in texts
+    ]
+    terms = bm25s.tokenize(spaced, stopwords="en", return_ids=False, show_progress=False)
+    return [[*words] for words in terms]
 
 
 @library.tool

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from fastmcp import FastMCP
+
 import context_store
 from transcripts.play import Call, Scene, Transcript
 
@@ -30,4 +34,10 @@ SCENES = (
         answer="It is gone."),
 )  # fmt: skip
 
-TRANSCRIPT = Transcript("Context store", context_store.__doc__ or "", context_store.build, SCENES)
+
+def build(folder: Path, *, lenient: bool) -> FastMCP:
+    """Make a server for the store in a folder."""
+    return context_store.build_server(folder / "context_store.db", lenient=lenient)
+
+
+TRANSCRIPT = Transcript("Context store", context_store.__doc__ or "", build, SCENES)

@@ -6,7 +6,7 @@ import pytest
 
 from agent_platform.browser_use import plan
 from agent_platform.documents import Library, best_sentences, page_text, terms
-from agent_platform.research import _packages_for
+from agent_platform.research import _needs, _packages_for
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,29 @@ def test_what_cannot_be_read_is_named(task, unread):
         ("a virus on my computer", None),  # a part of a word
         ("read my mind", None),  # one word of two
         ("pypdf", "pypdf"),
+        ("请安装 numpy", "numpy"),
+        ("I need numpy for this", "numpy"),
     ],
 )
 def test_packages_are_found_in_the_index(task, package):
     """The index has a package for what a task names, and none for what it does not know."""
     found = [one["package"] for one in _packages_for(task)]
     assert found[:1] == ([] if package is None else [package])
+
+
+@pytest.mark.parametrize(
+    ("task", "went_by", "denied"),
+    [
+        ("把数据画成图表", ["数据", "图表"], []),
+        ("不需要浏览器, 只要计算", ["计算"], ["浏览器"]),
+        ("I need no browser. Plot the data", ["Plot", "data"], ["browser"]),
+        ("Do it without a web page", [], ["web", "page"]),
+    ],
+)
+def test_a_need_goes_by_words_that_are_not_denied(task, went_by, denied):
+    """The words that call for tools are named, and so are those that the task says not to need."""
+    found, left_out = _needs(task)
+    assert (sorted(found), sorted(left_out)) == (sorted(went_by), sorted(denied))
 
 
 def test_a_page_is_read_as_text():

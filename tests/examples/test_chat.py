@@ -7,31 +7,28 @@ import os
 import re
 import signal
 import sys
-import time
 
 import pytest
 from example_runs import ROOT, answers, run
 
 from agent_platform import browser_use, microsandbox
-from agent_platform.talk import YES
+from chat import YES
 
 # What is typed, and the beginning of the answer to it.
 CHATS = {
     "smart_home.py": [
-        ("打开客厅的灯", "已成功打开客厅吸顶灯"),
+        ("打开客厅的灯", "已成功打开客厅吸顶灯。"),
         ("turn the studio lamp on", "Studio lamp (studio) is on now."),
-        ("unlock the front door", ("n", "You did not allow it.")),
+        ("unlock the front door", ("n", "Not done: 大门锁. You did not allow it.")),
+        ("把大门解锁", ("不", "没有完成: 大门锁。你没有同意, 所以没有做。")),
         (
             "turn the studio lamp off, then unlock the front door, then close the blind",
-            (
-                "n",
-                "Studio lamp (studio) is off now. Not done: 'unlock the front door'. You did not allow it.",
-            ),
+            ("n", "Studio lamp (studio) is off now. Not done: 大门锁. You did not allow it."),
         ),
         ("unlock the front door", ("y", "大门锁 (玄关) is unlocked now.")),
     ],
     "context_store.py": [
-        ("hello", "I could not read 'hello'. I understand: remember TEXT"),
+        ("hello", "I could not read 'hello', so I did nothing. I am no model; I understand: remember TEXT"),
         ("remember that the release is on Friday #work", "Noted as 1: the release is on Friday #work"),
         ("what do I have for Friday?", "1: the release is on Friday #work"),
         ("delete 1", ("yes, but 2", "You did not allow it.")),
@@ -45,8 +42,8 @@ CHATS = {
         ("6 times 7", "42"),
         ("keep Tea: green is best", "Tea is kept."),
         ("remove Tea", ("n", "You did not allow it.")),
-        ("remove Tea", ("y", "1 removed.")),
-        ("sing", "I could not read 'sing', so I did nothing. I understand: time in"),
+        ("remove Tea", ("y", "Tea is removed.")),
+        ("sing", "I could not read 'sing', so I did nothing. I am no model; I understand: time in PLACE"),
     ],
     "agent_platform/server.py": [
         ("when was the shop founded?", "# when was the shop founded?"),
@@ -64,11 +61,11 @@ SANDBOX = [
     ('run: raise ValueError("\\ud800")', "The code failed: ValueError: \\ud800"),
 ]
 BROWSER = [
-    ("open /, scroll down", "Done in 2 steps. The page is http://platform.example/: "),
+    ("open /, scroll down", "Done, steps: 2. The page is http://platform.example/: "),
     ("delete my account", "I could not read 'delete my account', so I did nothing"),
     ("open /, delete it", "These parts of the task cannot be read, so nothing was done (以下部分无法理解"),
     ("go to http://127.0.0.1:9/", "Step 1, open, failed: http://127.0.0.1:9/ cannot be opened: unsafe port."),
-    ("打开 / 然后在Name中输入Mei, 点击 Order", "Done in 3 steps. The page is http://platform.example/order"),
+    ("打开 / 然后在Name中输入Mei, 点击 Order", "3 步完成。页面是 http://platform.example/order"),
 ]
 
 
@@ -132,20 +129,18 @@ def test_a_file_that_is_no_database_is_one_line(tmp_path, example, line, store):
     tmp_path.joinpath(example).with_suffix(".db").write_bytes(b"no database" * 100)
     done = run(f"examples/{example}", typed=line, EXAMPLES_DATA=str(tmp_path))
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
-    assert answers(done) == [f"The {store} cannot be used: file is not a database. Nothing was changed."]
+    (answer,) = answers(done)
+    assert f"The {store} cannot be used: file is not a database. Nothing was changed." in answer
 
 
-def typed_ctrl_c(delay, *words):
-    """Run an example in a terminal, type Ctrl-C, and return its exit code with what it printed."""
+def typed_ctrl_c(*words):
+    """Run an example in a terminal, type Ctrl-C at the prompt, and return its exit code with what it printed."""
     pid, terminal = pytest.importorskip("pty").fork()
     if pid == 0:
         os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": str(ROOT)})  # noqa: S606
     printed = b""
-    if delay is None:
-        while b"you " not in printed:
-            printed += os.read(terminal, 4096)
-    else:
-        time.sleep(delay)
+    while b"you " not in printed:
+        printed += os.read(terminal, 4096)
     os.write(terminal, b"\x03")
     try:
         while some := os.read(terminal, 4096):
@@ -156,19 +151,11 @@ def typed_ctrl_c(delay, *words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("example", "delay"),
-    [
-        ("smart_home.py", None),
-        ("smart_home.py", 0.5),
-        ("langchain_agent/agent.py", None),
-        ("agent_platform/server.py", None),
-    ],
-)
-def test_an_interrupt_ends_a_chat_without_a_traceback(tmp_path, monkeypatch, example, delay):
-    """Ctrl-C at the prompt and during the imports exits with 130 and prints nothing."""
+@pytest.mark.parametrize("example", ["smart_home.py", "langchain_agent/agent.py", "agent_platform/server.py"])
+def test_an_interrupt_ends_a_chat_without_a_traceback(tmp_path, monkeypatch, example):
+    """Ctrl-C at the prompt exits with 130 and prints nothing."""
     monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
-    code, printed = typed_ctrl_c(delay, str(ROOT / "examples" / example))
+    code, printed = typed_ctrl_c(str(ROOT / "examples" / example))
     assert (code, "Traceback" in printed) == (128 + signal.SIGINT, False), printed
 
 

@@ -174,6 +174,24 @@ async def test_a_folder_that_cannot_be_made_gets_an_envelope(tmp_path):
     assert str(tmp_path) not in result.content[0].text
 
 
+@pytest.mark.parametrize(
+    "wrong", [123, 12.34, True, {"a": 1}, ["a", 1], ["a", None], "", "nil", "a, b", "[bad", [1.5]]
+)
+async def test_the_same_mistake_gets_the_same_answer(client, wrong):
+    """A declared type and ``Any`` with ``tags()`` refuse a value with the same message and the same fields."""
+    answers = []
+    await client.call_tool("store_context", {"content": "a"})
+    for tool, sent in (("store_context", {"content": "a"}), ("update_context", {"context_id": 1})):
+        result = await client.call_tool_mcp(tool, {**sent, "tags": wrong})
+        envelope = json.loads(result.content[0].text)
+        details = dict(result.meta["mcp_lenient"]["details"])
+        del details["parameters"], details["tool"]
+        answers.append(
+            (envelope["message"].replace(tool, "it"), envelope["error_code"], envelope["details"], details)
+        )
+    assert answers[0] == answers[1]
+
+
 async def test_the_first_call_creates_the_file(client, store):
     """Building a server and listing its tools writes nothing, so that a server may be looked at."""
     await client.list_tools()

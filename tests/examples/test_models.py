@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 from example_runs import answers, run
 from model_provider import KEY, Provider
@@ -112,6 +116,48 @@ def test_a_model_remembers_the_conversation(tmp_path):
         last = [(each["role"], each["content"]) for each in provider.requests[-1]["messages"]]
     assert last[0][0] == "system"
     assert last[1:] == [("user", "hi"), ("assistant", "Hello."), ("user", "bye")]
+
+
+CLAUDE = [
+    {"stop_reason": "tool_use", "content": [
+        {"type": "text", "text": "I will look."},
+        {"type": "tool_use", "id": "toolu_01ABC", "name": "search_devices", "input": {"query": "客厅 灯", "limit": "1"}},
+    ]},
+    {"stop_reason": "end_turn", "content": [{"type": "text", "text": "客厅吸顶灯。"}]},
+]  # fmt: skip
+
+
+class Messages(BaseHTTPRequestHandler):
+    """Answers as Anthropic's API does, from a script, and keeps the requests."""
+
+    def do_POST(self):
+        self.server.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(200 if (self.path, self.headers["x-api-key"]) == ("/v1/messages", KEY) else 404)
+        self.end_headers()
+        self.wfile.write(json.dumps(CLAUDE[len(self.server.requests) - 1]).encode())
+
+    def log_message(self, *_):
+        """Keep the log out of the tests' output."""
+
+
+def test_claude_is_asked_in_its_own_form(tmp_path):
+    """Claude gets the system prompt beside the messages, tools with ``input_schema``, and results under the same ids."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Messages)
+    server.requests = []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    at = {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.server_port}", "ANTHROPIC_API_KEY": KEY}
+    words = ("examples/smart_home.py", "--model", "claude-sonnet-4-5")
+    shown = run(*words, typed="灯呢?", EXAMPLES_DATA=str(tmp_path), **at)
+    server.shutdown()
+    server.server_close()
+    assert answers(shown) == ["客厅吸顶灯。"], shown.stdout + shown.stderr
+    first, second = server.requests
+    assert first["system"].startswith("You control a smart home.")
+    assert {"name", "description", "input_schema"} == first["tools"][0].keys()
+    assert second["messages"][1] == {"role": "assistant", "content": CLAUDE[0]["content"]}
+    (result,) = second["messages"][2]["content"]
+    assert (result["type"], result["tool_use_id"]) == ("tool_result", "toolu_01ABC")
+    assert "uuid-abc123" in result["content"]
 
 
 @pytest.mark.parametrize("example", ["type_conversion.py", "langchain_agent/agent.py"])

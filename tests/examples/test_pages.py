@@ -51,6 +51,7 @@ PAGES = {
             "/tags: json_text_to_array (string → array)",
             "but got the integer 7",
             "buy tea",
+            '["home"]',
         ],
     ),
 }
@@ -107,6 +108,9 @@ async def test_a_page_shows_the_state_and_the_last_calls(shown, example, chromiu
     process.stdin.flush()
     for part in parts:
         await expect(page.locator("main")).to_contain_text(part)
+    await page.set_viewport_size({"width": 375, "height": 760})
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 375
+    await page.set_viewport_size({"width": 900, "height": 760})
     if "PICTURES" in os.environ:
         await page.screenshot(path=PICTURES / f"{example}.png")
     await page.close()

@@ -8,8 +8,8 @@ from fastmcp.exceptions import ToolError
 
 pytest.importorskip("fastmcp", minversion="4")
 
-from examples.type_conversion import mcp, server
 from mcp_lenient import Policy, lenient_session
+from type_conversion import mcp, server
 
 BORN = {"year": 1990, "month": 3, "day": 1, "gender": 1}
 
@@ -19,7 +19,7 @@ async def pillars(born: str, hour: float = 12) -> str:
     year, month, day = map(int, born.split("-"))
     sent = {"year": year, "month": month, "day": day, "hour": hour, "gender": 1}
     async with Client(server) as client:
-        found = (await client.call_tool("pillars", sent)).data
+        found = (await client.call_tool("buildBaziFromSolarDatetime", sent)).data
     return " ".join(found[name] for name in ("year", "month", "day", "hour"))
 
 
@@ -59,14 +59,16 @@ async def test_what_cannot_be_converted_is_an_error(policy, event, events):
     """A session forwards the call to the server, unless told to refuse it; either way the envelope says why it failed."""
     async with Client(server) as client:
         with pytest.raises(ToolError, match=r"'year' must be an integer, but got the string"):
-            await lenient_session(client, policy).call_tool("pillars", {**BORN, "year": "last"})
+            await lenient_session(client, policy).call_tool(
+                "buildBaziFromSolarDatetime", {**BORN, "year": "last"}
+            )
     assert events.names == [event]
 
 
 async def test_the_proxy_refuses_what_cannot_be_converted(events):
     """The proxy sends no such call on."""
     async with Client(mcp) as client:
-        result = await client.call_tool_mcp("pillars", {**BORN, "year": "last"})
+        result = await client.call_tool_mcp("buildBaziFromSolarDatetime", {**BORN, "year": "last"})
     assert "INVALID_YEAR_TYPE" in result.content[0].text
     assert events.names == ["call_rejected"]
 
@@ -75,4 +77,4 @@ async def test_a_whole_number_with_a_fraction_of_zero_is_sent_as_it_is():
     """JSON Schema takes 1990.0 for an integer, so a session does not change it; a strict server refuses it."""
     async with Client(server) as client:
         with pytest.raises(ToolError, match="valid integer"):
-            await lenient_session(client).call_tool("pillars", {**BORN, "year": 1990.0})
+            await lenient_session(client).call_tool("buildBaziFromSolarDatetime", {**BORN, "year": 1990.0})

@@ -88,6 +88,7 @@ def test_the_wheel_has_types_license_and_demo(wheel, metadata):
         names = set(archive.namelist())
     assert {
         "mcp_lenient/py.typed",
+        "mcp_lenient/examples/chat.py",
         "mcp_lenient/examples/context_store.py",
         "mcp_lenient/examples/demo.py",
         "mcp_lenient/locale/zh/LC_MESSAGES/mcp_lenient.mo",

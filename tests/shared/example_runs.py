@@ -13,7 +13,11 @@ ROOT = Path(__file__).parents[2]
 
 def run(*words, typed="", python=sys.executable, cwd=ROOT, **environment):
     """Run Python with words; return the finished process. Of the variables, those that change an example are left out."""
-    kept = {key: value for key, value in os.environ.items() if not re.match("OPENAI_|EXAMPLES_DATA$", key)}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not re.match("OPENAI_|ANTHROPIC_|EXAMPLES_DATA$", key)
+    }
     return subprocess.run(  # noqa: S603 - the words are those of the tests
         [python, *map(str, words)],
         cwd=cwd,
