@@ -102,14 +102,24 @@ def _quoted(text: str) -> str:
     return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in written)
 
 
-def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> str:
+def as_prompt(
+    tools: Iterable[Tool], definitions: Definitions | None = None, server: str | None = None
+) -> str:
     """Write tools for a model's prompt: how to call one, and every parameter of each.
 
-    The descriptions and defaults of a definitions file replace the published ones.
+    The descriptions and defaults of a definitions file replace the published ones. With a server, a call is to be written
+    inside the tag of this name.
     """
     declared = {} if definitions is None else definitions.tools
     parts = [_section(tool, declared.get(tool.name, Declared())) for tool in tools]
-    return "\n\n".join([CALL_FORMAT, *parts])
+    return "\n\n".join([CALL_FORMAT if server is None else _in_tag(server), *parts])
+
+
+def _in_tag(server: str) -> str:
+    """Return how a call is written inside the tag of its server."""
+    before, call, after = re.split(r"(<tool_name>.*</tool_name>)", CALL_FORMAT, flags=re.DOTALL)
+    said = before.replace(", on lines of its own:", f", all of it in the tag of its server, {server}:")
+    return f"{said}<{server}>\n{call}\n</{server}>{after}"
 
 
 def _section(tool: Tool, declared: Declared) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tables import each_row
 
+from mcp_lenient import ToolCall, parse_tool_call
 from mcp_lenient.adapters.fastmcp.standing import check_statements
 from mcp_lenient.cli import run
 from mcp_lenient.declare.definitions import load_definitions
@@ -142,6 +143,29 @@ Shape = Annotated[Circle | Text, Field(discriminator="kind")]
 def draw(shapes: Shape | list[Shape], at: Circle | None = None) -> None:
     pass
 """
+
+
+def test_the_prompt_may_teach_the_tag_of_a_server(server, capsys):
+    """With --server a call is taught as it is read: a tag for the tool inside that of its server."""
+    assert run(["definitions", str(server), "--prompt", "--server", "web"]) == 0
+    taught = capsys.readouterr().out
+    call = taught[taught.index("<web>") : taught.index("</web>") + len("</web>")]
+    assert call == '<web>\n<tool_name>\n{"parameter": "value"}\n</tool_name>\n</web>'
+    read = parse_tool_call(call.replace("tool_name", "search"), servers=["web"])
+    assert read == ToolCall("web", "search", {"parameter": "value"})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--server", "web"], "add --prompt"),
+        (["--prompt", "--server", "my web"], "must be the name of a tag"),
+    ],
+)
+def test_a_server_that_is_no_tag_is_an_error(server, capsys, options, said):
+    """The error says what --server takes, and with what."""
+    assert run(["definitions", str(server), *options]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_the_prompt_says_which_branch_has_which_parameters(tmp_path, capsys):
