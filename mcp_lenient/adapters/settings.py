@@ -36,6 +36,7 @@ _PREFIX: Final = "MCP_LENIENT_"
 _NOT_STARTED: Final = (
     "The server cannot start: its definitions file contradicts a tool. Its log has the line."
 )
+_NOT_PUBLISHED: Final = "The file describes tools, but clients are not listed its descriptions: policy: {publish_statements: true} lists them."
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -262,6 +263,9 @@ class Operator:
             return
         from mcp_lenient.declare.definitions import unknown_names
 
+        texts = [name for name in schemas if self.policies.declared(name).description is not None]
+        if any(not self.policies.named(name).publish_statements for name in texts):
+            self.telemetry.log.warn_once("definition_unused", _NOT_PUBLISHED, _NOT_PUBLISHED)
         own = {name: schema.get("properties") for name, schema in schemas.items()}
         published = {name: each if isinstance(each, Mapping) else () for name, each in own.items()}
         for sentence in unknown_names(self.policies.definitions, published):

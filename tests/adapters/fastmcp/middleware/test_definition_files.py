@@ -163,6 +163,17 @@ async def test_a_contradiction_of_the_function_is_an_error_with_its_line(
     assert str(caught.value).endswith(reported)
 
 
+@pytest.mark.parametrize(("policy", "lines"), [("", 1), ("policy: {publish_statements: true}\n", 0)])
+async def test_descriptions_that_no_client_reads_are_logged(served, events, policy, lines):
+    """Where the file describes tools and does not publish it, one line says so, however often tools are listed."""
+    async with Client(served(FILE + policy)) as client:
+        for _ in range(2):
+            await client.list_tools()
+    told = [event["reason"] for event in events if event["event"] == "definition_unused"]
+    assert len(told) == lines
+    assert all("publish_statements: true" in reason for reason in told)
+
+
 async def test_a_server_with_a_wrong_file_does_not_start(served, tmp_path, events):
     """A client cannot connect, and one line of the log names the file, the line and both types."""
     server = served(FILE.replace("type: boolean\n      required: false\n      default: true", "type: string"))
