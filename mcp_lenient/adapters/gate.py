@@ -5,7 +5,7 @@ The host runs the tool with the decision's arguments, or answers with its refusa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -97,7 +97,12 @@ class Gate:
         return await self.operator.reload(partial(self.check, source))
 
     async def decide_once(
-        self, call: HostCall, source: ToolSource, *, rejected_by: Contract | None = None
+        self,
+        call: HostCall,
+        source: ToolSource,
+        *,
+        rejected_by: Contract | None = None,
+        limit: Callable[[Decision], Decision] | None = None,
     ) -> Decision:
         """Decide about one call by the name that it was made under, and record the decision.
 
@@ -105,6 +110,8 @@ class Gate:
             call: The call.
             source: The tools of its host.
             rejected_by: The contract that is known to reject the arguments, as it was compiled last.
+            limit: Replaces a decision before it is recorded. A refusal is then left to be recorded by :meth:`recorded`,
+                once everything else has let the call pass.
         """
         contract = rejected_by
         if contract is None:
@@ -121,24 +128,36 @@ class Gate:
             again = self.compiled(fresh, source.compiled)
             if again is not contract:
                 decision = await decide_aside(again, call.arguments)
-        return await self._recorded_for_all(call, decision)
+        if limit is not None:
+            decision = limit(decision)
+            if decision.fate == "refused":
+                return decision
+        return await self.recorded(call, decision)
 
-    def decide_at_once(self, call: HostCall, tool: HostTool, kept: dict[Any, Contract]) -> Decision:
+    def decide_at_once(
+        self,
+        call: HostCall,
+        tool: HostTool,
+        kept: dict[Any, Contract],
+        limit: Callable[[Decision], Decision] | None = None,
+    ) -> Decision:
         """Decide about a call whose tool is known, in this thread.
 
         Args:
             call: The call.
             tool: Its current tool.
             kept: The contracts compiled so far; that of this tool is added.
+            limit: Replaces the decision before it is recorded.
         """
         self.operator.reload_at_once()
         decision = self.compiled(tool, kept).decide(call.arguments)
+        decision = decision if limit is None else limit(decision)
         if decision.status != "refused":
             self.forget_refused(call)
         return self._recorded(call, decision)
 
-    async def _recorded_for_all(self, call: HostCall, decision: Decision) -> Decision:
-        """Record a decision, as servers do that share what they have refused."""
+    async def recorded(self, call: HostCall, decision: Decision) -> Decision:
+        """Record a decision, as servers do that share what they have refused; a refusal gets its result."""
         if decision.status != "refused":
             await self.ran(call)
         elif decision.mode == "repair":

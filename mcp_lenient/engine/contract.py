@@ -242,6 +242,12 @@ class Contract:
         does_more = self.normalizers or self.tool.in_thread or self.mode == "off"
         return None if does_more else self.validator.accepts
 
+    @cached_property
+    def without_rules(self) -> Contract:
+        """The contract that repairs nothing but what its author declared: normalizers, and other names of parameters."""
+        kept = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
+        return replace(self, plan=self.plan.under(self.policy.changed(rules=kept, unrepairable="refuse")))
+
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""
         return self.validator.accepts(arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from math import inf
 from operator import attrgetter
@@ -85,6 +86,16 @@ class Plan:
     def __post_init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
         self.tree = Tree(schema, formats=ANNOTATED if self.by_schema else EXPECTED)
         self.top = self.tree.top
+        self._select_rules()
+
+    def under(self, policy: Policy) -> Plan:
+        """Return the same schema under another policy."""
+        plan = copy(self)
+        plan.policy = policy
+        plan._select_rules()  # noqa: SLF001 - of its own class
+        return plan
+
+    def _select_rules(self) -> None:
         allows = self.policy.allows("rename_case")
         self.corrects_names = self.by_schema and allows and has_open_objects(self.tree)
         """Whether names that nothing would read are renamed, though the schema accepts them."""

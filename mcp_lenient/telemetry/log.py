@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 LibraryEventName = Literal[
     "tool_not_compiled",
     "hook_unavailable",
+    "not_first",
     "definition_unused",
     "definitions_kept",
     "definitions_refused",

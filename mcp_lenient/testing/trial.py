@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeVar
 
 from fastmcp import Client, Context, FastMCP
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import CallNext, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
 from pydantic import BaseModel
@@ -21,6 +21,7 @@ from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.adapters.fastmcp.order import Innermost
 from mcp_lenient.adapters.fastmcp.standing import standing_before
 from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.sdk_caller import field
@@ -83,7 +84,7 @@ class Reached:
         return self.bound is not _OPAQUE and identical(self.bound, other.bound)
 
 
-class Recorder(Middleware):
+class Recorder(Innermost):
     """Records one call at a time inside :meth:`recording`, and runs or stops it.
 
     Other concurrent calls are not affected.

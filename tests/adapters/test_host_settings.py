@@ -64,7 +64,8 @@ async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(caplog):
         with caplog.at_level(logging.WARNING, "mcp_lenient"):
             reported = [(await call({"text": "a", "tags": tags})).status for tags in (["b"], "['b']", 5)]
     assert reported == ["ran", "ran", "refused"]
-    assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
+    ours = [record.getMessage() for record in caplog.records if record.name.startswith("mcp_lenient")]
+    assert ours == ["on_decision raised RuntimeError. Further errors are not reported."]
 
 
 @pytest.mark.parametrize("values", [False, True])

@@ -25,8 +25,8 @@ RIGHT = {"content": "a note"}
 
 
 @pytest.fixture(autouse=True)
-def nothing_configured():
-    """Start and end each test without any configuration."""
+def nothing_configured(without_lines_of_fastmcp):  # noqa: ARG001 - a fixture
+    """Start and end each test without any configuration, and without FastMCP's own lines."""
     structlog.reset_defaults()
     yield
     reset_logging()

@@ -23,6 +23,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
+from mcp_lenient.adapters.fastmcp.order import Allowance, first_judge
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import reached
@@ -122,7 +123,10 @@ class _Calls:
                 if gate.repeats.knows(self.tool.name):
                     gate.forget_refused(self._call(sent, started))
                 return validated
-        decision = gate.decide_at_once(self._call(sent, started), self._host_tool(), self._compiled)
+        call, context = self._call(sent, started), current_context()
+        judge = None if context is None else first_judge(context, call.name, on_server=True)
+        allowance = Allowance(call.arguments, is_first=judge is None, header_name=None)
+        decision = gate.decide_at_once(call, self._host_tool(), self._compiled, allowance)
         if decision.refusal is not None:
             return (decision,), {}
         args, kwargs = handler(decision.run_with(sent))

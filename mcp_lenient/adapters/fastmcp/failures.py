@@ -6,22 +6,77 @@ from collections.abc import Mapping
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
+import pydantic_core
 from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.order import may_deny
 from mcp_lenient.adapters.fastmcp.results import EnvelopeError, as_result, refused
-from mcp_lenient.refusal.envelope import about_tool
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
+from mcp_lenient.declare.decorator_metadata import as_written
+from mcp_lenient.refusal.envelope import META_KEY, about_tool
+from mcp_lenient.values.display import shown_name
 
 if TYPE_CHECKING:
+    from fastmcp import FastMCP
     from fastmcp.tools import ToolResult
 
-    from mcp_lenient.adapters.fastmcp.reentry import Call
+    from mcp_lenient.adapters.fastmcp.reentry import Call, Pending
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import Gate, HostCall
-    from mcp_lenient.engine.contract import Contract, Decision
+    from mcp_lenient.engine.contract import Contract
 
+
+def refuses_itself(contract: Contract) -> bool:
+    """Return whether FastMCP refuses what a contract refuses before it runs anything: it validates a function, no more."""
+    validator, function = contract.tool.validator, contract.tool.function
+    is_plain = function is not None and as_written(function) is function
+    return is_plain and isinstance(validator, FunctionValidator) and contract.validator is validator
+
+
+def is_judged_below(contract: Contract, server: FastMCP) -> bool:
+    """Return whether others may deny a call behind a server's middleware, and FastMCP refuses it if they do not.
+
+    They are extensions of the server, and middleware of the mounted servers down to the tool's.
+    """
+    below = (entry for mounted, _ in contract.tool.route for entry in mounted.middleware)
+    return refuses_itself(contract) and (host.has_interceptors(server) or any(map(may_deny, below)))
+
+
+def log_as_fastmcp(contract: Contract, arguments: Mapping[str, Any]) -> None:
+    """Write the line that FastMCP writes about arguments which it refuses, with its codes and without values."""
+    if contract.tool.in_thread or not isinstance(contract.tool.validator, FunctionValidator):
+        return
+    try:
+        contract.tool.validator.received(arguments)
+    except pydantic_core.ValidationError as error:
+        compat.log_invalid_arguments(shown_name(contract.tool.name), error)
+    except ValueError:  # not written as JSON on a strict server
+        return
+
+
+def _is_of_arguments(error: Exception) -> bool:
+    """Return whether FastMCP raised this since a function does not take the arguments."""
+    # A strict server turns what it cannot write as JSON into the first, and FastMCP 3 a transformed tool's into the other.
+    is_invalid = isinstance(error, ValidationError) or isinstance(error.__cause__, _OF_ARGUMENTS)
+    return is_invalid and not isinstance(error, (NotFoundError, DisabledError))
+
+
+def _worded(error: Exception, call: Call, refusal: Mapping[str, Any] | None) -> ToolResult:
+    """Return a refusal as the answer of a client's call; Python code, and a tool's body, get the exception.
+
+    The exception has the envelope as its attribute ``envelope``.
+    """
+    if refusal is None or call.parent is not None or call.request is None:
+        if refusal is not None:
+            error.envelope = refusal["_meta"][META_KEY]  # type: ignore[attr-defined]
+        raise error
+    return refused(refusal)
+
+
+_OF_ARGUMENTS: Final = (pydantic_core.PydanticSerializationError, ValidationError)
 FAILURES: Final = (ToolError, ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of a call: the first for its tool's body, the others where its tool was replaced or removed."""
 
@@ -36,23 +91,23 @@ class Failures:
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
 
-    async def answer(
-        self, error: Exception, call: Call, host_call: HostCall, source: ServerSource, decision: Decision
-    ) -> ToolResult | None:
+    async def answer(self, error: Exception, call: Call, pending: Pending) -> ToolResult | None:
         """Answer a call that FastMCP refused; raise again what the tool's body raised, or what a nested call raises.
 
         Returns:
             The answer; None where the tool was replaced, so that the call must be decided again.
         """
-        contract, parent, is_invalid = decision.contract, call.parent, isinstance(error, ValidationError)
-        if decision.refusal is not None and parent is not None and is_invalid:
-            parent.leaked = error
-        if decision.refusal is not None:
-            raise error
+        decision, host_call, source = pending.decision, pending.host_call, pending.source
+        contract, is_invalid = decision.contract, isinstance(error, ValidationError)
+        if decision.fate == "refused" and contract is not None and _is_of_arguments(error):
+            recorded = await self._gate.recorded(host_call, decision)
+            if call.parent is not None:
+                call.parent.leaked = error
+            return _worded(error, call, recorded.refusal)
         if error is call.leaked or isinstance(error, ToolError):
             return self._of_body(error, call, contract, host_call)
-        if is_invalid and decision.fate == "forwarded" and parent is None:
-            return refused(decision.refused())
+        if is_invalid and decision.fate == "forwarded":
+            return _worded(error, call, decision.refused())
         if contract is not None:
             if contract.mode == "off" or not compat.refused_before_running(error, host_call.name):
                 return self._of_body(error, call, contract, host_call)
@@ -62,10 +117,8 @@ class Failures:
             if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
                 return self._of_body(error, call, contract, host_call)
             decision = await self._gate.decide_once(host_call, source)
-        refusal = None if decision.if_unknown is None or parent is not None else decision.if_unknown()
-        if refusal is None:
-            raise error
-        return refused(refusal)
+        refusal = None if decision.if_unknown is None or call.parent is not None else decision.if_unknown()
+        return _worded(error, call, refusal)
 
     def _of_body(
         self, error: Exception, call: Call, contract: Contract | None, host_call: HostCall

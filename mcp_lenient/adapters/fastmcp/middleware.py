@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import anyio.to_thread
 from fastmcp import FastMCP
@@ -17,15 +18,29 @@ from mcp.types import CallToolRequestParams, RequestParams
 from mcp_lenient.adapters.aside import rehearse
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.failures import FAILURES, Failures
+from mcp_lenient.adapters.fastmcp.failures import (
+    FAILURES,
+    Failures,
+    is_judged_below,
+    log_as_fastmcp,
+    refuses_itself,
+)
 from mcp_lenient.adapters.fastmcp.listing import as_stated, in_form, may_publish
-from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawRequests, claim, sent_as
-from mcp_lenient.adapters.fastmcp.reentry import Call, current, entered, run
+from mcp_lenient.adapters.fastmcp.order import (
+    Allowance,
+    Rewriter,
+    arrange,
+    first_judge,
+    not_first,
+    run_in_order,
+)
+from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawRequests, claim
+from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, run
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
-from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool, version_asked
-from mcp_lenient.adapters.gate import Gate, HostCall
+from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
-from mcp_lenient.engine.contract import Contract, Decision
+from mcp_lenient.engine.contract import Contract
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
@@ -46,7 +61,7 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Unrepairable
 
 
-class LenientMiddleware(Middleware):
+class LenientMiddleware(Rewriter):
     """Makes every tool of a server lenient: ``mcp.add_middleware(LenientMiddleware())``.
 
     Arguments that the tool accepts are passed on unchanged. Others are repaired if they can be read in exactly one way
@@ -67,6 +82,8 @@ class LenientMiddleware(Middleware):
         publish: The form in which the tools' schemas are published, such as ``"portable"``; as written if left out.
         publish_by_query: Whether an HTTP client may choose the form by the server's URL: ``/mcp?publish=gemini``. A policy
             with ``publish="unchanged"`` keeps its tools as they are written.
+        trust_outer: Whether the middleware stays where it is added, since all that stands before it may see a call as it
+            was sent; for a server whose own middleware fills in arguments. Otherwise it rewrites calls first of all.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.
@@ -87,6 +104,7 @@ class LenientMiddleware(Middleware):
         warm: bool = False,
         publish: Face | str | None = None,
         publish_by_query: bool = False,
+        trust_outer: bool = False,
         **settings: Unpack[HostSettings],
     ) -> None:
         if publish is not None:
@@ -101,6 +119,8 @@ class LenientMiddleware(Middleware):
         self._telemetry = self._gate.telemetry
         self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
+        self.trusts_outer = trust_outer
+        host.arrange_early(run_in_order)
         self._raw_requests = RawRequests(self, self.policy_for, self._telemetry)
         self._failures = Failures(self._gate)
         # Those whose tools the definitions file does not contradict.
@@ -194,42 +214,49 @@ class LenientMiddleware(Middleware):
         call_next: CallNext[GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
         """Repair or refuse the arguments of a prompt, by its function or else by what its server lists."""
-        from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt
+        from mcp_lenient.adapters.fastmcp.prompts import passed_on
 
-        return await call_next(await repaired_prompt(context, self.policy_for, self._telemetry))
+        return await passed_on(context, call_next, self.policy_for, self._telemetry, trusts=self.trusts_outer)
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
-        """Validate one call, repair or refuse it, and log it."""
+        """Decide about one call before other middleware sees it, and pass on what is to run."""
         started = perf_counter_ns()
         fastmcp_context, call = context.fastmcp_context, entered(context, call_next, self.policy_for)
         if fastmcp_context is None or call is None:
             return await call_next(context)
         server, message = fastmcp_context.fastmcp, context.message
         arguments = message.arguments or {}
-        raw = claim(message.name, arguments)
+        raw = claim(arguments)
         contract = kept_tool(self._compiled, server, message, self._caller())
         is_straight = raw is AS_SENT and self._gate.operator.recording is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
-            host_call = self._host_call(context, raw, started)
-            return await self._decided(call, host_call, self._source(server, message), rejected_by)
+            return await self._decided(call, self._host_call(context, raw, started), rejected_by)
         if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
             self._gate.write_accepted(self._host_call(context, raw, started), contract)
         if self._gate.repeats.knows(message.name):
             await self._gate.ran(self._host_call(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
+        token = call.enter(contract)
         try:
-            token = call.enter(contract)
-            try:
+            if arrange(server).has_others:
+                call.pending = self._pending(context, raw, started, contract)
                 return await call_next(context)
-            finally:
-                current.reset(token)
+            return await call_next(context)
         except FAILURES as error:
-            host_call = self._host_call(context, raw, started)
-            return await self._failed(
-                error, call, host_call, self._source(server, message), contract.accepted(arguments)
-            )
+            if call.pending is not None:
+                raise  # the answerer has seen it
+            call.pending = self._pending(context, raw, started, contract)
+            return await self._failed(error, call, context)
+        finally:
+            current.reset(token)
+
+    def _pending(self, context: CallContext, raw: RawCall, started: int, contract: Contract) -> Pending:
+        """Return an accepted call, for the place that answers."""
+        host_call, message = self._host_call(context, raw, started), context.message
+        source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
+        return Pending(message, host_call, source, contract.accepted(message.arguments or {}))
 
     def _host_call(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
@@ -237,47 +264,113 @@ class LenientMiddleware(Middleware):
         return HostCall(message.name, arguments, started, who, repairs)
 
     async def _decided(
-        self, call: Call, host_call: HostCall, source: ServerSource, rejected_by: Contract | None = None
+        self, call: Call, host_call: HostCall, rejected_by: Contract | None = None
     ) -> ToolResult:
-        """Act on the decision about a call that does not go straight."""
-        decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by)
+        """Pass on a call that does not go straight, as it is to run or, if it is refused, as it was sent."""
+        fastmcp_context, context = cast("Context", call.context.fastmcp_context), call.context
+        source = self._source(fastmcp_context.fastmcp, context.message)
+        allowance = self._allowance(context)
+        source.renames = allowance.may_rename
+        decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by, limit=allowance)
         if decision.name is not None:
-            return await self._restarted(call, host_call, source, decision.name)
-        # A tool's body that makes the call gets FastMCP's exception: a result would look like success.
-        if decision.refusal is not None and (decision.contract is None or call.parent is None):
-            return refused(decision.refusal)
-        if (
-            decision.if_unknown is not None
-            and shown_name(host_call.name) != host_call.name
-            and call.parent is None
-        ):
-            # FastMCP would write the name, which may contain values, into an exception on its span.
-            refusal = decision.if_unknown()
-            return await call.call_next(call.context) if refusal is None else refused(refusal)
-        context, changed = call.context, decision.changed()
+            # Every middleware is to see the tool's own name.
+            context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
+            host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
+            source = self._source(fastmcp_context.fastmcp, context.message)
+            decision = await self._gate.decide_once(host_call, source, limit=allowance)
+        changed = decision.changed()
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
+        call.context = context
+        call.pending = pending = Pending(context.message, host_call, source, decision, allowance)
+        if not arrange(fastmcp_context.fastmcp).has_others:
+            result = await self._settled(call, context, call.call_next)
+        else:
+            result = await run(call, decision.contract, context, call.call_next)
+        return result if pending.is_refused else repaired_result(result, decision)
+
+    def _allowance(self, context: CallContext) -> Allowance:
+        """Return how far a call may be changed here."""
+        message, fastmcp_context = context.message, cast("Context", context.fastmcp_context)
+        judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
+        if judge is not None:
+            self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
+        return Allowance(message.arguments or {}, is_first=judge is None, header_name=host.header_name())
+
+    def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
+        """Answer a call or prompt that all other middleware of the server has let pass."""
+        if context.method == "prompts/get":
+            from mcp_lenient.adapters.fastmcp.prompts import raise_refusal
+
+            raise_refusal(context.message)
+            return call_next(context)
+        call = current.get()
+        is_same = call is not None and call.context.fastmcp_context is context.fastmcp_context
+        if call is None or call.pending is None or not is_same:
+            return call_next(context)
+        return self._settled(call, context, call_next)
+
+    async def _settled(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
+        """Answer a refused call; run any other, and answer what FastMCP raises of it."""
+        pending = cast("Pending", call.pending)
+        if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
+            # Another middleware has changed the call, and those before it have not seen a repair of that.
+            host_call = self._host_call(context, AS_SENT, pending.host_call.started)
+            allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
+            source = self._source(pending.source.server, context.message)
+            decision = await self._gate.decide_once(host_call, source, limit=allowance)
+            call.pending = pending = Pending(context.message, host_call, source, decision, allowance)
+        decision, host_call, source = pending.decision, pending.host_call, pending.source
+        if call.parent is None and call.request is not None:
+            if decision.fate == "refused" and decision.contract is not None:
+                # FastMCP is asked only where others may deny the call behind this place: its exceptions hold values.
+                is_object = isinstance(host_call.arguments, Mapping)
+                if not (is_object and is_judged_below(decision.contract, source.server)):
+                    return await self._refused(call)
+            elif decision.if_unknown is not None and shown_name(host_call.name) != host_call.name:
+                # FastMCP would write the name, which may contain values, into an exception on its span.
+                refusal = decision.if_unknown()
+                if refusal is not None:
+                    pending.is_refused = True
+                    return refused(refusal)
         try:
-            result = await run(call, decision.contract, context)
+            return await run(call, decision.contract, context, call_next)
         except FAILURES as error:
-            return await self._failed(error, call, host_call, source, decision)
-        return repaired_result(result, decision)
+            return await self._failed(error, call, context)
 
-    async def _restarted(
-        self, call: Call, host_call: HostCall, source: ServerSource, name: str
-    ) -> ToolResult:
-        """Start a call again under the tool's own name, so that every middleware sees that name."""
-        message = call.context.message
-        arguments, version = message.arguments or {}, version_asked(message)
-        with sent_as(RawCall(host_call.arguments, message.arguments, tool=name)):
-            return await source.server.call_tool(name, arguments, version=version)
+    async def _refused(self, call: Call) -> ToolResult:
+        """Record the refusal of a call, and return its envelope."""
+        pending = cast("Pending", call.pending)
+        contract, arguments = pending.decision.contract, pending.host_call.arguments
+        if contract is not None and isinstance(arguments, Mapping) and refuses_itself(contract):
+            log_as_fastmcp(contract, arguments)
+        pending.decision = await self._gate.recorded(pending.host_call, pending.decision)
+        pending.is_refused = True
+        return refused(pending.decision.refusal or {})
 
-    async def _failed(
-        self, error: Exception, call: Call, host_call: HostCall, source: ServerSource, decision: Decision
-    ) -> ToolResult:
+    async def _failed(self, error: Exception, call: Call, context: CallContext) -> ToolResult:
         """Answer a call that FastMCP did not answer; decide again if its tool was replaced."""
-        answer = await self._failures.answer(error, call, host_call, source, decision)
-        return await self._decided(call, host_call, source) if answer is None else answer
+        pending = cast("Pending", call.pending)
+        answer = await self._failures.answer(error, call, pending)
+        if answer is not None:
+            pending.is_refused = True
+            return answer
+        allowance = pending.allowance or self._allowance(context)
+        if arrange(pending.source.server).has_others:
+            allowance = replace(allowance, is_first=False)
+        host_call, source = pending.host_call, pending.source
+        decision = await self._gate.decide_once(host_call, source, limit=allowance)
+        changed = decision.changed()
+        if changed:
+            context = context.copy(message=context.message.model_copy(update=changed))
+        call.pending = Pending(context.message, host_call, source, decision, allowance)
+        result = await self._settled(call, context, call.call_next)
+        pending.is_refused = call.pending.is_refused
+        return result if pending.is_refused else repaired_result(result, decision)
+
+    def rewrites(self, tool: str) -> bool:
+        """Return whether calls of a tool are repaired here."""
+        return self.policy_for(tool).mode == "repair"
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import perf_counter_ns
@@ -20,6 +21,7 @@ from pydantic import TypeAdapter
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.order import arrange, first_judge
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import version_asked
 from mcp_lenient.engine.contract import Contract
@@ -30,8 +32,8 @@ from mcp_lenient.telemetry.log import CallTelemetry, HostCall
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
-    from fastmcp.prompts import Prompt
-    from fastmcp.server.middleware import MiddlewareContext
+    from fastmcp.prompts import Prompt, PromptResult
+    from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.utilities.versions import VersionSpec
     from mcp.types import GetPromptRequestParams
 
@@ -118,6 +120,47 @@ async def repaired_prompt(
     if decision.fate != "refused" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
         return context
     raise _refusal(message.name, plan, decision)
+
+
+async def passed_on(
+    context: MiddlewareContext[GetPromptRequestParams],
+    call_next: CallNext[GetPromptRequestParams, PromptResult],
+    policy_for: PolicyFor,
+    telemetry: CallTelemetry,
+    *,
+    trusts: bool,
+) -> PromptResult:
+    """Pass a prompt on with repaired arguments, or as it was sent, where its refusal waits for :func:`raise_refusal`.
+
+    Raises:
+        MCPError: When the arguments are refused, and no other middleware may deny the prompt.
+    """
+    fastmcp_context, message = context.fastmcp_context, context.message
+    if fastmcp_context is None or not (trusts or first_judge(fastmcp_context, message.name) is None):
+        return await call_next(context)
+    try:
+        context = await repaired_prompt(context, policy_for, telemetry)
+    except host.MCPError as error:
+        if not arrange(fastmcp_context.fastmcp).has_others:
+            raise
+        token = _refusal_of.set((message, error))
+        try:
+            return await call_next(context)
+        finally:
+            _refusal_of.reset(token)
+    return await call_next(context)
+
+
+_refusal_of: ContextVar[tuple[GetPromptRequestParams, Exception] | None] = ContextVar(
+    "mcp_lenient_refused_prompt", default=None
+)
+
+
+def raise_refusal(message: GetPromptRequestParams) -> None:
+    """Raise the refusal of a prompt that all other middleware has let pass unchanged."""
+    refused = _refusal_of.get()
+    if refused is not None and refused[0] == message:
+        raise refused[1]
 
 
 async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:

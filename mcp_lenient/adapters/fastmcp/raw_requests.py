@@ -1,4 +1,4 @@
-"""What a client sent, where a middleware sees something else: arguments that are not an object, and restarted calls."""
+"""What a client sent, where a middleware sees something else: arguments that are not an object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.gate import RENAMED_TOOL, HostCall
+from mcp_lenient.adapters.gate import HostCall
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.telemetry.log import CallTelemetry
@@ -42,19 +42,16 @@ class RawCall:
             middleware mistakes this for a call without arguments.
         stand_in: That object.
         read: How their text was read.
-        tool: The tool that the call starts again with; None for the call that the client made.
     """
 
     sent: Any = None
     stand_in: Mapping[str, Any] | None = None
     read: tuple[Repair, ...] = ()
-    tool: str | None = None
 
     def asked(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
         """Return the arguments to decide about, which another middleware may have changed, and repairs made before."""
-        renamed = () if self.tool is None else (RENAMED_TOOL,)
         is_changed = self.stand_in is None or seen != self.stand_in
-        return (seen, (*renamed, *self.read)) if is_changed else (self.sent, renamed)
+        return (seen, self.read) if is_changed else (self.sent, ())
 
 
 AS_SENT = RawCall()
@@ -74,14 +71,13 @@ def sent_as(raw: RawCall) -> Iterator[None]:
         _raw.reset(token)
 
 
-def claim(tool: str, seen: Mapping[str, Any]) -> RawCall:
+def claim(seen: Mapping[str, Any]) -> RawCall:
     """Return what this request was sent with, once: for the call that the client made."""
     if _UNREAD in seen:
         return RawCall(seen[_UNREAD], seen)
     raw = _raw.get()
-    if raw is AS_SENT or raw.tool not in (None, tool):
-        return AS_SENT  # also for a call made by another middleware
-    _raw.set(AS_SENT)
+    if raw is not AS_SENT:
+        _raw.set(AS_SENT)
     return raw
 
 

@@ -16,12 +16,41 @@ if TYPE_CHECKING:
     from fastmcp.tools import ToolResult
     from mcp.types import CallToolRequestParams
 
-    from mcp_lenient.engine.contract import Contract
+    from mcp_lenient.adapters.fastmcp.order import Allowance
+    from mcp_lenient.adapters.fastmcp.tools import ServerSource
+    from mcp_lenient.adapters.gate import HostCall
+    from mcp_lenient.engine.contract import Contract, Decision
     from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Mode, Policy
 
     CallContext = MiddlewareContext[CallToolRequestParams]
     Next = CallNext[CallToolRequestParams, ToolResult]
+
+
+@dataclass(slots=True)
+class Pending:
+    """What was decided about a call, until it is answered.
+
+    Attributes:
+        message: The call as the rewriter passed it on.
+        host_call: The call as it was sent.
+        source: The tools of its server.
+        decision: The decision; a refusal is recorded when it is answered.
+        allowance: How far the call could be changed; None if it was accepted.
+        is_refused: Whether the answer is an envelope.
+    """
+
+    message: CallToolRequestParams
+    host_call: HostCall
+    source: ServerSource
+    decision: Decision
+    allowance: Allowance | None = None
+    is_refused: bool = False
+
+    def is_as_passed_on(self, message: CallToolRequestParams) -> bool:
+        """Return whether no other middleware has changed the call."""
+        same = self.message
+        return message is same or (message.name == same.name and message.arguments == same.arguments)
 
 
 @dataclass(slots=True)
@@ -38,6 +67,7 @@ class Call:
             same request is made by a tool's body.
         leaked: The exception of such a call, which the body may let through.
         tool: The tool that runs.
+        pending: What was decided, for the place that answers.
     """
 
     context: CallContext
@@ -48,6 +78,7 @@ class Call:
     route: tuple[tuple[FastMCP, str], ...] = ()
     leaked: BaseException | None = None
     tool: HostTool | None = None
+    pending: Pending | None = None
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
@@ -92,12 +123,10 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
     return Call(context, call_next, request, parent)
 
 
-async def run(call: Call, contract: Contract | None, context: CallContext) -> ToolResult:
-    """Run the tool with the arguments in the context."""
-    if contract is None:
-        return await call.call_next(context)
-    token = call.enter(contract)
+async def run(call: Call, contract: Contract | None, context: CallContext, call_next: Next) -> ToolResult:
+    """Pass a call on as the current one."""
+    token = current.set(call) if contract is None else call.enter(contract)
     try:
-        return await call.call_next(context)
+        return await call_next(context)
     finally:
         current.reset(token)

@@ -262,6 +262,11 @@ class ServerSource(ToolSource):
             tool = await server.get_tool(name, version)
         return tool
 
+    def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
+        """Return the envelope for a call of an unknown tool; one that is listed and yet denied is answered alike."""
+        asks_version = version_asked(self._message) is not None
+        return super().unknown(name, names if asks_version else set(names) - {name}, language)
+
     async def names(self) -> Collection[str]:
         """Return the names of the tools that the client is listed."""
         with spans.aside():

@@ -21,6 +21,7 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.prompts import Prompt
 from fastmcp.prompts.function_prompt import FunctionPrompt
+from fastmcp.server import server as fastmcp_server
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderPrompt, FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.function_parsing import ParsedFunction
@@ -274,6 +275,15 @@ def _builds_many(node: Mapping[str, Any]) -> bool:
 def _is_strict_integer(node: Mapping[str, Any]) -> bool:
     setting = node if node["type"] == "int" else node.get("config") or {}
     return setting.get("strict") is True
+
+
+def log_invalid_arguments(tool: str, error: PydanticValidationError) -> None:
+    """Write FastMCP's log line about arguments that it refuses: the number of errors, and Pydantic's codes."""
+    summary = getattr(fastmcp_server, "_validation_error_summary", None)
+    if summary is None:
+        fastmcp_server.logger.warning("Invalid arguments for tool %r", tool)
+    else:
+        fastmcp_server.logger.warning("Invalid arguments for tool %r: %s", tool, summary(error))
 
 
 def refused_before_running(error: Exception, tool: str) -> bool:

@@ -31,6 +31,13 @@ def current_context() -> Context | None:
         return None
 
 
+def outer_context(context: Context) -> Context | None:
+    """Return the context in which this one was opened: of a server that mounts its server, or the same server's; or None."""
+    tokens = context._tokens  # noqa: SLF001 - private to FastMCP
+    outer = tokens[-1].old_value if tokens else None
+    return outer if isinstance(outer, type(context)) else None
+
+
 def is_transforming() -> bool:
     """Return whether a transformed tool is passing its arguments on."""
     current = getattr(tool_transform, "_current_tool", None)

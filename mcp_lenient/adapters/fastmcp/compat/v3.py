@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
+from fastmcp import FastMCP
 from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
-from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
+from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, outer_context
 from mcp_lenient.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from fastmcp import FastMCP
     from fastmcp.tools import ToolResult
     from pydantic_core import SchemaValidator
 
@@ -60,9 +61,7 @@ def is_clients_call(_tool: str) -> bool:
         return False
     while context is not None and depth <= _CLIENTS_CALL:
         depth += 1
-        tokens = context._tokens  # noqa: SLF001 - private to FastMCP
-        outer = tokens[-1].old_value if tokens else None
-        context = outer if isinstance(outer, type(context)) else None
+        context = outer_context(context)
     return depth == _CLIENTS_CALL
 
 
@@ -99,6 +98,10 @@ def has_header_parameters(_server: FastMCP, _tool: str) -> bool:
     return False
 
 
+def sdk_judge(_server: FastMCP) -> None:
+    """Return None: SDK 1 has no middleware."""
+
+
 async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
     """Answer a message; what is wrong with a definitions file goes to the log, since SDK 1 shows callers every error."""
     try:
@@ -107,6 +110,23 @@ async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
         logging.getLogger("mcp_lenient").error("%s", error)  # noqa: TRY400 - the sentence names file and line
         details = ErrorData(code=INTERNAL_ERROR, message="Internal server error")
         raise McpError(details) from None  # type: ignore[arg-type, call-arg]
+
+
+def has_interceptors(_server: FastMCP) -> bool:
+    """Return False: FastMCP 3 has no extensions."""
+    return False
+
+
+def header_name() -> str | None:
+    """Return the name of the called tool in a header of the request; None without one."""
+    return dependencies.get_http_headers(include_all=True).get("mcp-name")
+
+
+def arrange_early(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Wrap, once, what runs a server's middleware, since no middleware is told to which server it is added."""
+    run = getattr(FastMCP, "_run_middleware", None)
+    if run is not None and not hasattr(run, "__wrapped__"):
+        FastMCP._run_middleware = wraps(run)(wrap(run))  # type: ignore[method-assign]  # noqa: SLF001 - private to FastMCP
 
 
 def own_meta(message: Any) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Coroutine
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx2
+from fastmcp import FastMCP
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
@@ -20,7 +21,7 @@ from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_tran
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 
 if TYPE_CHECKING:
-    from fastmcp import Context, FastMCP
+    from fastmcp import Context
     from fastmcp.tools import ToolResult
     from mcp.server.context import ServerRequestContext
     from mcp.types import RequestParams
@@ -31,6 +32,7 @@ MCPError = exceptions.MCPError
 HTTPError = httpx2.HTTPError
 SPAN_IS_INSIDE: Final = False
 """Whether FastMCP starts the span of a call after its middleware."""
+_OWN_PACKAGES: Final = frozenset({"fastmcp", "mcp", "mcp_lenient"})
 HEADER_KEYWORD: Final = "x-mcp-header"
 """The keyword of a parameter that a header of the request repeats."""
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
@@ -118,6 +120,17 @@ def _first_of_others(middleware: list[Any], hook: Any) -> int:
     return next((at for at, other in enumerate(middleware) if type(other) is not type(hook)), len(middleware))
 
 
+def sdk_judge(server: FastMCP) -> object | None:
+    """Return middleware of the SDK's server that is neither FastMCP's, the SDK's nor ours, and so may judge calls."""
+    middleware = getattr(getattr(server, "_mcp_server", None), "middleware", ())
+    return next((entry for entry in middleware if _package(entry) not in _OWN_PACKAGES), None)
+
+
+def _package(entry: object) -> str:
+    module = getattr(entry, "__module__", None) or type(entry).__module__
+    return module.partition(".")[0]
+
+
 def has_header_parameters(server: FastMCP, tool: str) -> bool:
     """Return whether headers of a request repeat arguments of a tool (SEP-2243), which the SDK compares if these are no text."""
     look_up: Any = getattr(server._mcp_server, "get_tool_input_schema", None)  # noqa: SLF001 - private to FastMCP
@@ -133,6 +146,23 @@ def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
 def masked(answer: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
     """Return the answer to a message: SDK 2 shows callers no unexpected error."""
     return answer
+
+
+def has_interceptors(server: FastMCP) -> bool:
+    """Return whether extensions of a server see calls behind its middleware."""
+    return bool(getattr(server, "_extensions", None))
+
+
+def header_name() -> str | None:
+    """Return the name of the called tool in a header of the request; None without one."""
+    return dependencies.get_http_headers(include_all=True).get("mcp-name")
+
+
+def arrange_early(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Wrap, once, what runs a server's middleware, since no middleware is told to which server it is added."""
+    run = getattr(FastMCP, "_run_middleware", None)
+    if run is not None and not hasattr(run, "__wrapped__"):
+        FastMCP._run_middleware = wraps(run)(wrap(run))  # type: ignore[method-assign]  # noqa: SLF001 - private to FastMCP
 
 
 def own_meta(message: RequestParams) -> Any:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 import anyio
 from fastmcp.exceptions import NotFoundError, ToolError
-from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -28,6 +27,7 @@ from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.adapters.fastmcp.order import Outermost
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     INVALID_ANSWER,
@@ -120,7 +120,7 @@ _NEEDS_CREDENTIALS: Final = "The server behind this proxy answers with HTTP stat
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
 
 
-class PlainErrors(Middleware):
+class PlainErrors(Outermost):
     """Remove ``structuredContent`` from error results; their text and ``_meta`` stay."""
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:

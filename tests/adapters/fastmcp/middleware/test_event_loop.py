@@ -7,7 +7,7 @@ import threading
 from typing import Annotated, Any
 
 import pytest
-from calls import code, got, lenient
+from calls import call, code, got, lenient
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 from pydantic import BeforeValidator
@@ -50,7 +50,7 @@ async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free():
 
     sent: list[Any] = [[1], "[2]", "x", "[3]", [1.5], None]
     results, _ = await asyncio.gather(
-        asyncio.gather(*(server.call_tool("tool", {"value": value}) for value in sent)), let_go()
+        asyncio.gather(*(call(server, "tool", {"value": value}) for value in sent)), let_go()
     )
     assert validator.stuck == 0
     assert threading.get_ident() not in validator.threads
@@ -67,6 +67,6 @@ async def test_a_validator_that_fastmcp_runs_on_the_loop_stays_there(how, value)
     """If FastMCP validates in the loop's thread, so does mcp-lenient: the validator may depend on it."""
     validator = _Validator()
     validator.gate.set()
-    result = await _server(validator, **how).call_tool("tool", {"value": value})
+    result = await call(_server(validator, **how), "tool", {"value": value})
     assert result.is_error is (value == [1.5])
     assert validator.threads == {threading.get_ident()}

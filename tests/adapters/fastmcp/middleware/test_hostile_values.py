@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import pytest
-from calls import Log, Recording, envelope, got, lax_unless_slow, lenient, plain, published, text
+from calls import Log, Recording, got, lax_unless_slow, lenient, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NO_JSON, since
@@ -134,7 +134,8 @@ async def test_lone_surrogates_are_reported_with_their_place(sent, pointer):
 
     def tool(texts: list[str], counts: dict[str, int] | None = None) -> None: ...
 
-    answer = envelope(await lenient(tool, strict=True).call_tool("tool", sent))
-    (violation,) = answer["details"]["violations"]
+    with pytest.raises(FastMCPError) as raised:
+        await lenient(tool, strict=True).call_tool("tool", sent)
+    (violation,) = raised.value.envelope["details"]["violations"]
     assert violation["pointer"] == pointer
     assert "it contains half of a surrogate pair" in violation["message"]

@@ -118,11 +118,11 @@ class _Guard(Middleware):
 
 
 async def test_other_middleware_sees_the_real_name():
-    """The renamed call starts again at the outermost middleware, and reaches the inner one once."""
+    """The call is renamed before any other middleware, and reaches each once."""
     outer, inner = _Guard(), _Guard()
     server = FastMCP("notes", middleware=[outer, LenientMiddleware(), inner], tools=[store_context])
     assert rules(await call(server, "storeContext", {"tags": ["a"]})) == ["rename_tool"]
-    assert (outer.seen, inner.seen) == (["storeContext", "store_context"], ["store_context"])
+    assert (outer.seen, inner.seen) == (["store_context"], ["store_context"])
     guarded = FastMCP(
         "notes", middleware=[_Guard("store_context"), LenientMiddleware()], tools=[store_context]
     )

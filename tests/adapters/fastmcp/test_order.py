@@ -1,0 +1,314 @@
+"""What may deny a call stands between: a call is rewritten first, and answered last (law 12)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import pytest
+from answers import Message, envelope, rules
+from calls import Log, call, code
+from calls import rules as repaired_by
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.server.auth import restrict_tag
+from fastmcp.server.middleware import AuthMiddleware, Middleware
+from fastmcp.server.middleware.caching import CallToolSettings, ResponseCachingMiddleware
+from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware, RetryMiddleware
+from fastmcp.server.middleware.logging import LoggingMiddleware
+from fastmcp.server.middleware.rate_limiting import SlidingWindowRateLimitingMiddleware
+from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
+from fastmcp.server.middleware.timing import TimingMiddleware
+from fastmcp_versions import NOT_THERE, not_on_3
+from pydantic import Field
+from wire import Http, http
+from wire import call as sent_by_hand
+
+from mcp_lenient import LenientMiddleware, lenient
+
+DENIED = "denied"
+
+
+class Guard(Middleware):
+    """An author's middleware that denies paths below /etc, and records what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, Any]] = []
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        message = context.message
+        self.seen.append((message.name, message.arguments))
+        if str((message.arguments or {}).get("path", "")).startswith("/etc"):
+            raise ToolError(DENIED)
+        return await call_next(context)
+
+
+def ping() -> str:
+    return "pong"
+
+
+def _ran() -> tuple[list[str], Any]:
+    paths: list[str] = []
+
+    def read_file(path: str, limit: int = 1) -> str:
+        paths.append(path)
+        return f"{path} {limit}"
+
+    return paths, read_file
+
+
+def _beside(*order: str) -> Any:
+    def build(read_file: Any) -> FastMCP:
+        kinds = {"guard": Guard, "ours": LenientMiddleware}
+        return FastMCP("s", middleware=[kinds[name]() for name in order], tools=[read_file])
+
+    return build
+
+
+def _mounted(*, parent: tuple[str, ...], child: tuple[str, ...]) -> Any:
+    def build(read_file: Any) -> FastMCP:
+        server = _beside(*parent)(ping)
+        server.mount(_beside(*child)(read_file))
+        return server
+
+    return build
+
+
+def _decorated(read_file: Any) -> FastMCP:
+    return _beside("guard")(lenient(read_file))
+
+
+FIRST = {
+    "guard-ours": _beside("guard", "ours"),
+    "ours-guard": _beside("ours", "guard"),
+    "ours-guard-ours": _beside("ours", "guard", "ours"),
+    "parent-guard-ours": _mounted(parent=("guard", "ours"), child=()),
+    "parent-ours-child-guard": _mounted(parent=("ours",), child=("guard",)),
+}
+"""Arrangements in which a call can be rewritten before the guard sees it."""
+BEHIND = {
+    "parent-guard-child-ours": _mounted(parent=("guard",), child=("ours",)),
+    "guard-decorator": _decorated,
+}
+"""Arrangements in which it cannot."""
+NEARLY = [
+    {"Path": "{}"},
+    {"args": {"path": "{}"}},
+    {"arguments": {"path": "{}"}},
+    {"path": "{}", "limit": "[2]"},
+]
+
+
+def _with(path: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with(path, entry) for key, entry in value.items()}
+    return path if value == "{}" else value
+
+
+@pytest.mark.parametrize("build", (FIRST | BEHIND).values(), ids=FIRST | BEHIND)
+async def test_no_nearly_right_call_passes_a_guard(build):
+    """Wherever the guard stands, a path that it denies does not reach the tool, however the call is written."""
+    paths, read_file = _ran()
+    server = build(read_file)
+    for sent in NEARLY:
+        assert (await call(server, "read_file", _with("/etc/p", sent))).is_error, sent
+    assert paths == []
+
+
+@pytest.mark.parametrize("build", FIRST.values(), ids=FIRST)
+async def test_a_guard_sees_what_runs(build):
+    """A call that is nearly right is repaired, once, before the guard, and the result lists the repairs."""
+    paths, read_file = _ran()
+    result = await call(build(read_file), "read_file", {"Path": "/a"})
+    assert repaired_by(result) == ["rename_case"]
+    assert paths == ["/a"]
+
+
+@pytest.mark.parametrize("build", BEHIND.values(), ids=BEHIND)
+async def test_behind_a_guard_nothing_is_repaired(build):
+    """Where the guard has seen the call as it was sent, the call is refused with the envelope, after the guard."""
+    paths, read_file = _ran()
+    server = build(read_file)
+    assert not (await call(server, "read_file", {"path": "/a"})).is_error
+    assert code(await call(server, "read_file", {"Path": "/a"}))
+    assert paths == ["/a"]
+
+
+async def test_a_server_may_trust_what_stands_before():
+    """With ``trust_outer``, the middleware stays where it was added, and repairs what outer middleware fills in."""
+
+    class Tenant(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            arguments = {**(context.message.arguments or {}), "limit": 7}
+            message = context.message.model_copy(update={"arguments": arguments})
+            return await call_next(context.copy(message=message))
+
+    _, read_file = _ran()
+    server = FastMCP("s", middleware=[Tenant(), LenientMiddleware(trust_outer=True)], tools=[read_file])
+    result = await call(server, "read_file", {"Path": "/a"})
+    assert (result.content[0].text, repaired_by(result)) == ("/a 7", ["rename_case"])
+    assert isinstance(server.middleware[0], Tenant)
+
+
+def _pay(runs: list[Any]) -> FastMCP:
+    server = FastMCP("s")
+
+    @server.tool(tags={"admin"})
+    def pay(account: Literal["treasury-7781"], amount: int) -> str:
+        runs.append((account, amount))
+        return "ran"
+
+    @server.tool
+    def echo(n: int) -> str:
+        runs.append(n)
+        return "ran"
+
+    @server.tool
+    def flaky(n: int) -> str:
+        runs.append(n)
+        raise ConnectionError
+
+    return server
+
+
+BOTH = pytest.mark.parametrize("ours_first", [True, False], ids=["ours-first", "ours-last"])
+
+
+def _joined(server: FastMCP, other: Middleware, *, ours_first: bool) -> FastMCP:
+    for middleware in [LenientMiddleware(), other][:: 1 if ours_first else -1]:
+        server.add_middleware(middleware)
+    return server
+
+
+@BOTH
+async def test_a_denied_caller_learns_nothing_of_the_tool(ours_first):
+    """Authorization answers before any envelope, for right, nearly right and wrong calls, and another spelling."""
+    runs: list[Any] = []
+    auth = AuthMiddleware(auth=restrict_tag("admin", scopes=["admin"]))
+    server = _joined(_pay(runs), auth, ours_first=ours_first)
+    for name, sent in (("pay", {}), ("pay", {"account": "treasury-7781", "amount": "no"}), ("Pay", {})):
+        refused = await call(server, name, sent)
+        assert refused.is_error
+        assert "7781" not in str(refused)
+        assert "account" not in str(refused)
+    assert runs == []
+
+
+@BOTH
+async def test_wrong_calls_count_for_a_rate_limit(ours_first):
+    """A rate limit counts refused calls as it does on the bare server."""
+    limit = SlidingWindowRateLimitingMiddleware(max_requests=4, window_minutes=1)
+    server = _joined(_pay([]), limit, ours_first=ours_first)
+    async with Client(server) as client:
+        texts = []
+        for _ in range(6):
+            try:
+                texts.append((await client.call_tool_mcp("echo", {"n": "no"})).content[0].text)
+            except Exception as error:  # noqa: BLE001 - a protocol error of either FastMCP
+                texts.append(str(error))
+    assert sum("Rate limit" in text for text in texts) >= 2
+
+
+@BOTH
+async def test_a_cache_sees_the_tools_real_name(ours_first):
+    """A tool that a cache leaves out is left out under another spelling, too."""
+    runs: list[Any] = []
+    server = FastMCP("s")
+
+    @server.tool
+    def write_note(text: str) -> str:
+        runs.append(text)
+        return "written"
+
+    cache = ResponseCachingMiddleware(call_tool_settings=CallToolSettings(excluded_tools=["write_note"]))
+    _joined(server, cache, ours_first=ours_first)
+    for _ in range(3):
+        assert not (await call(server, "writeNote", {"text": "a"})).is_error
+    assert runs == ["a"] * 3
+
+
+@BOTH
+async def test_a_retry_runs_a_renamed_tool_as_often_as_a_right_one(ours_first):
+    """Each attempt runs the tool once."""
+    runs: list[Any] = []
+    retry = RetryMiddleware(max_retries=2, base_delay=0.001)
+    server = _joined(_pay(runs), retry, ours_first=ours_first)
+    assert (await call(server, "Flaky", {"N": 1})).is_error
+    assert len(runs) in (0, 3)  # a name of one letter is not renamed, so the call is refused
+    assert (await call(server, "Flaky", {"n": 1})).is_error
+    assert len(runs) == 3
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "other",
+    [
+        TimingMiddleware,
+        LoggingMiddleware,
+        ErrorHandlingMiddleware,
+        partial(ResponseLimitingMiddleware, max_size=9_000),
+    ],
+    ids=["timing", "logging", "errors", "limiting"],
+)
+async def test_fastmcps_middleware_leaves_repair_and_envelope(other, ours_first):
+    """With each of FastMCP's other middlewares, in both orders, calls are repaired and refused as without it."""
+    server = _joined(_pay([]), other(), ours_first=ours_first)
+    assert repaired_by(await call(server, "echo", {"n": [5]})) == ["array_to_scalar"]
+    assert code(await call(server, "echo", {"n": "no"})) == "INVALID_N_TYPE"
+    assert code(await call(server, "ech0", {"n": 1})) == "UNKNOWN_TOOL"
+
+
+@BOTH
+async def test_events_are_written_once(ours_first, events: Log):
+    """One event for each call, in each order."""
+    server = _joined(_pay([]), Guard(), ours_first=ours_first)
+    for sent in ({"n": 1}, {"n": "no"}):
+        events.clear()
+        await call(server, "echo", sent)
+        assert len(events.names) == 1
+
+
+async def test_python_code_gets_the_exception_with_the_envelope():
+    """Without a request, FastMCP's exception is raised, with the envelope as its attribute."""
+    server = _joined(_pay([]), Guard(), ours_first=True)
+    with pytest.raises(ValidationError) as invalid:
+        await server.call_tool("echo", {"n": "no"})
+    assert invalid.value.envelope["error_code"] == "INVALID_N_TYPE"
+    with pytest.raises(NotFoundError) as unknown:
+        await server.call_tool("ech0", {"n": 1})
+    assert unknown.value.envelope["error_code"] == "UNKNOWN_TOOL"
+
+
+def _headers() -> FastMCP:
+    server: FastMCP = FastMCP("s", middleware=[LenientMiddleware(publish="portable")])
+
+    @server.tool
+    def read(
+        note: str, tenant: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Tenant"})] = "public"
+    ) -> str:
+        return f"{note} {tenant}"
+
+    @server.tool
+    def wipe_all(x: int = 0) -> str:
+        return f"wiped {x}"
+
+    return server
+
+
+def _refused(message: Message) -> bool:
+    return "error" in message or message["result"]["isError"]
+
+
+@not_on_3(NOT_THERE)
+def test_what_a_header_says_stands():
+    """No repair adds or changes a parameter that a header repeats, nor the name of the tool in one (SEP-2243)."""
+    with http(_headers(), "modern") as wire:
+        wire.request("tools/list", {})
+        for sent in ({"note": "n", "Tenant": "victim"}, {"arguments": {"note": "n", "tenant": "victim"}}):
+            assert _refused(sent_by_hand(wire, "read", sent)), sent
+        assert rules(sent_by_hand(wire, "read", {"Note": "n"})) == ["rename_case"]
+        assert envelope(_named(wire, "wipeAll"))["error_code"] == "UNKNOWN_TOOL"
+
+
+def _named(wire: Http, tool: str) -> Message:
+    return sent_by_hand(wire, tool, {"x": 1})
