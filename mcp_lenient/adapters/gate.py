@@ -70,23 +70,24 @@ class Gate:
         """Return the operator's policy for a tool name, without the author's declarations."""
         return self.operator.policies.named(tool)
 
-    async def decide(self, call: HostCall, source: ToolSource, *, restarts: bool = False) -> Decision:
+    async def decide(
+        self, call: HostCall, source: ToolSource, *, limit: Callable[[Decision], Decision] | None = None
+    ) -> Decision:
         """Decide about one call and record the decision; the host acts on it.
 
         Args:
             call: The call.
             source: The tools of its host.
-            restarts: Whether the host starts a call again if the decision gives its tool another name. Other hosts only
-                call the tool by this name.
+            limit: Replaces a decision before it is recorded, and leaves refusals to :meth:`recorded`.
         """
         try:
             if await self.reload(source) or not source.compiled:
                 await self._warn_of_unused(source)
-            decision = await self.decide_once(call, source)
-            if decision.name is None or restarts:
+            decision = await self.decide_once(call, source, limit=limit)
+            if decision.name is None:
                 return decision
             again = replace(call, name=decision.name, repairs=(*call.repairs, RENAMED_TOOL))
-            return replace(await self.decide_once(again, source), name=decision.name)
+            return replace(await self.decide_once(again, source, limit=limit), name=decision.name)
         except ToolsUnknownError as error:
             reason = f"the server cannot list its tools: {type(error.__cause__).__name__}"
             self.telemetry.log.warn_once("hook_unavailable", "tools/list", reason)

@@ -19,11 +19,12 @@ from fastmcp.utilities.types import is_class_member_of_type
 from pydantic import Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
+from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.fastmcp.order import Allowance, first_judge
+from mcp_lenient.adapters.fastmcp.order import first_judge
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import reached

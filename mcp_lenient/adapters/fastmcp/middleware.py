@@ -15,6 +15,7 @@ from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 from mcp.types import CallToolRequestParams, RequestParams
 
+from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -27,7 +28,6 @@ from mcp_lenient.adapters.fastmcp.failures import (
 )
 from mcp_lenient.adapters.fastmcp.listing import as_stated, in_form, may_publish
 from mcp_lenient.adapters.fastmcp.order import (
-    Allowance,
     Rewriter,
     arrange,
     first_judge,

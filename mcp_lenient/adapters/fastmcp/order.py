@@ -5,10 +5,9 @@ What may deny a call stands between, so that it sees the call that runs, and is 
 
 from __future__ import annotations
 
-import json
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp import FastMCP
@@ -21,11 +20,7 @@ if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
 
-    from mcp_lenient.engine.contract import Decision
 
-HEADER_KEYWORD: Final = "x-mcp-header"
-"""The keyword of a parameter that a header of the request repeats (SEP-2243)."""
-_ABSENT: Final = object()
 _HOOKS: Final = ("__call__", "_dispatch_handler", "on_message", "on_request", "on_call_tool", "on_get_prompt")
 _TRUSTED: Final = frozenset({"fastmcp.server.middleware.timing", "fastmcp.server.middleware.logging"})
 """FastMCP's own middleware that looks at calls and denies none."""
@@ -158,49 +153,6 @@ def not_first(judge: object) -> str:
         f"{type(judge).__qualname__} sees calls before this middleware does, so calls that are not right are refused, not "
         "repaired; add LenientMiddleware to the server that clients call, or set trust_outer=True if it may judge what was sent"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """How far a decision may change a call.
-
-    Attributes:
-        sent: The arguments, as all middleware sees them if they are not changed.
-        is_first: Whether nothing that may deny the call has seen it yet.
-        header_name: The tool's name in a header of the request, which must be that of the tool that runs; None without one.
-    """
-
-    sent: Any
-    is_first: bool
-    header_name: str | None
-
-    @property
-    def may_rename(self) -> bool:
-        """Whether the call may be given the name of another tool: a header says the name that was sent."""
-        return self.is_first and self.header_name is None
-
-    def __call__(self, decision: Decision) -> Decision:
-        """Return the decision if it keeps to the allowance, or else the one without the rules."""
-        contract = decision.contract
-        if (
-            decision.fate != "repaired"
-            or contract is None
-            or (self.is_first and not self._says_other(decision))
-        ):
-            return decision
-        if decision.arguments == self.sent:  # a text that the hook has read
-            return decision
-        return replace(contract.without_rules.decide(self.sent), mode=decision.mode)
-
-    def _says_other(self, decision: Decision) -> bool:
-        """Return whether a parameter that a header repeats has another value than was sent."""
-        contract = decision.contract
-        properties = {} if contract is None else contract.tool.schema.get("properties", {})
-        sent = self.sent if isinstance(self.sent, Mapping) else {}
-        repeated = [
-            name for name, schema in properties.items() if HEADER_KEYWORD in json.dumps(schema, default=str)
-        ]
-        return any(decision.arguments.get(name, _ABSENT) != sent.get(name, _ABSENT) for name in repeated)
 
 
 def _servers(context: Context | None) -> Iterator[FastMCP]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fastmcp.tools import ToolResult
     from mcp.types import CallToolRequestParams
 
-    from mcp_lenient.adapters.fastmcp.order import Allowance
+    from mcp_lenient.adapters.allowance import Allowance
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import HostCall
     from mcp_lenient.engine.contract import Contract, Decision

@@ -36,6 +36,21 @@ def server_behind(call_next: object) -> Any:
     return getattr(_captured(call_next).get("self"), "server", None)
 
 
+def middleware_behind(call_next: object) -> list[Any]:
+    """Return the middleware that a request is handed to behind another one, outermost first."""
+    behind: list[Any] = []
+    while isinstance(call_next, partial) and len(call_next.args) == 2 and len(behind) < _MOST_MIDDLEWARE:
+        behind.append(call_next.args[0])
+        call_next = call_next.args[1]
+    return behind
+
+
+def is_sdks(middleware: object) -> bool:
+    """Return whether middleware is the SDK's own, which denies no call for what its arguments say."""
+    module = getattr(middleware, "__module__", None) or type(middleware).__module__
+    return bool(module.partition(".")[0] == "mcp")
+
+
 def function_server(handler: object) -> Any:
     """Return the server whose functions a call handler runs; None if other code decides what is run."""
     for kind, method in _kinds():

@@ -65,7 +65,7 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
             raise TypeError(msg)
         from mcp_lenient.adapters.mcp_sdk.middleware import LenientServerMiddleware
 
-        middleware.append(LenientServerMiddleware(policy, **settings))
+        middleware.insert(0, LenientServerMiddleware(policy, **settings))
         return server
     handler = handlers.get(_SDK.CallToolRequest)
     if handler is None:

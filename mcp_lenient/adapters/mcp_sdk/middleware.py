@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +13,8 @@ from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
+from mcp_lenient.adapters.allowance import Allowance
+from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
@@ -20,7 +22,7 @@ from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import who_called
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.source import ToolSource
-from mcp_lenient.types import Repair
+from mcp_lenient.engine.contract import Decision
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -32,12 +34,40 @@ if TYPE_CHECKING:
     Request = ServerRequestContext[Any, Any]
 
 _CALL: Final = "tools/call"
+_NOT_FIRST: Final = (
+    "other middleware stands before LenientServerMiddleware, so calls that are not right are refused, not repaired; "
+    "put LenientServerMiddleware first"
+)
+_pending: ContextVar[tuple[Any, Callable[[], Awaitable[Decision]]] | None] = ContextVar(
+    "mcp_lenient_sdk_refusal", default=None
+)
+
+
+async def _of(decision: Decision) -> Decision:
+    return decision
+
+
+class _Answerer:
+    """Middleware that stands last, and answers what was refused first."""
+
+    async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
+        """Answer a refused call that all other middleware has let pass; pass everything else on."""
+        pending = _pending.get()
+        if ctx.method != _CALL or pending is None or pending[0] != ctx.request_id:
+            return await call_next(ctx)
+        return complete(ctx, (await pending[1]()).refusal or {}, compat.server_behind(call_next))
+
+
+def _before(own: object, middleware: list[Any]) -> list[Any]:
+    """Return the middleware of others before one; all of it if that is not in the list."""
+    at = next((at for at, entry in enumerate(middleware) if entry is own), len(middleware))
+    return [entry for entry in middleware[:at] if not compat.is_sdks(entry)]
 
 
 class LenientServerMiddleware:
     """Make every tool of a server on the official SDK 2 lenient: ``MCPServer("notes", middleware=[LenientServerMiddleware()])``.
 
-    It sees the raw request before the SDK validates it. Arguments that the tool accepts are passed on unchanged;
+    Put it first. It sees the raw request before the SDK validates it, and refuses a call after all other middleware. Arguments that the tool accepts are passed on unchanged;
     arguments that can be read only one way are repaired; all others are refused with the envelope, and the tool is
     not run. Repairs and refusals are logged without values.
 
@@ -60,39 +90,55 @@ class LenientServerMiddleware:
         self._gate = Gate(policy, **settings)
         self._kept: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
 
-    async def __call__(
-        self, ctx: Request, call_next: CallNext, repairs: tuple[Repair, ...] = ()
-    ) -> HandlerResult:
-        """Validate one call, repair or refuse it, and record it; pass every other message on.
+    async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
+        """Rewrite one call before other middleware sees it, or refuse it after that; pass every other message on.
 
-        ``repairs`` are those of a call that this middleware started again.
+        Where other middleware stands before this one, nothing is rewritten.
         """
         params = ctx.params or {}
         name = params.get("name")
         if ctx.method != _CALL or ctx.request_id is None or not isinstance(name, str):
             return await call_next(ctx)
         server = compat.server_behind(call_next)
-        who = partial(who_called, server, ctx)
-        call = HostCall(name, params.get("arguments"), who=who, repairs=repairs)
+        call = HostCall(name, params.get("arguments"), who=partial(who_called, server, ctx))
         source = self._source(server, ctx, call_next)
-        # Otherwise middleware before this one is unknown, and could not see the other name.
-        source.renames = server is not None and self in server.middleware
-        decision = await self._gate.decide(call, source, restarts=True)
-        if decision.name is not None:
-            return await self._restarted(ctx, decision.name, call_next, server)
+        before = [] if server is None else _before(self, server.middleware)
+        if before:
+            self._gate.telemetry.log.warn_once("not_first", server.name, _NOT_FIRST)
+            if isinstance(source, ListedTools):
+                return await call_next(
+                    ctx
+                )  # middleware before this one may hide what the list behind it shows
+        header = None if ctx.request is None else ctx.request.headers.get("mcp-name")
+        allowance = Allowance(call.arguments, is_first=server is not None and not before, header_name=header)
+        source.renames = allowance.may_rename
+        decision = await self._gate.decide(call, source, limit=allowance)
+        if decision.fate == "refused" and decision.contract is not None:
+            return await self._refused(ctx, call_next, partial(self._gate.recorded, call, decision), server)
         if decision.refusal is not None:
-            return complete(ctx, decision.refusal, server)
+            return await (
+                call_next(ctx) if before else self._refused(ctx, call_next, partial(_of, decision), server)
+            )
         if not decision.applied_repairs:
             return await call_next(ctx)
         result = await call_next(replace(ctx, params={**params, **decision.changed()}))
         return with_repairs(result, decision)
 
-    async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
-        """Start a call again under another name at the outermost middleware, so that each sees this name."""
-        again: CallNext = partial(self, call_next=call_next, repairs=(RENAMED_TOOL,))
-        for outer in reversed(server.middleware[: server.middleware.index(self)]):
-            again = partial(outer, call_next=again)
-        return await again(replace(ctx, params={**(ctx.params or {}), "name": name}))
+    async def _refused(
+        self, ctx: Request, call_next: CallNext, recorded: Callable[[], Awaitable[Decision]], server: Any
+    ) -> HandlerResult:
+        """Answer a refused call once all middleware behind this one has let it pass."""
+        behind = compat.middleware_behind(call_next)
+        if all(map(compat.is_sdks, behind)):
+            return complete(ctx, (await recorded()).refusal or {}, server)
+        if server is not None and not any(isinstance(entry, _Answerer) for entry in behind):
+            server.middleware.append(_Answerer())
+            return await call_next(ctx)  # as it was sent: the next request finds the answerer
+        token = _pending.set((ctx.request_id, recorded))
+        try:
+            return await call_next(ctx)
+        finally:
+            _pending.reset(token)
 
     def _source(self, server: Any, ctx: Request, call_next: CallNext) -> ToolSource:
         """Return the tool source of this call; without the server nothing is cached between calls."""

@@ -98,31 +98,51 @@ async def test_repairs_are_merged_into_a_tools_meta():
     assert rules(result) == ["scalar_to_array"]
 
 
-async def test_outer_middleware_sees_the_repaired_tool_name():
-    """A renamed call starts again at the outermost middleware, so that a guard by name sees the tool that runs."""
-    seen: list[str] = []
+def _guard(seen: list[str]) -> Any:
+    """Return middleware that denies a tool by its name."""
 
     async def guard(ctx: Any, call_next: Any) -> Any:
         if ctx.method == "tools/call":
             seen.append(ctx.params["name"])
             if ctx.params["name"] == "note":
-                return CallToolResult(content=[TextContent(type="text", text="not allowed")])
+                return CallToolResult(content=[TextContent(type="text", text="not allowed")], is_error=True)
         return await call_next(ctx)
 
-    result = await call(functions(middleware=[guard, LenientServerMiddleware()]), "Note", {"text": "x"})
-    assert result.content[0].text == "not allowed"
-    assert seen == ["Note", "note"]
+    return guard
 
 
-async def test_a_wrapped_middleware_repairs_no_tool_name():
-    """A wrapped middleware is not in the server's list, so middleware before it could not be given the repaired name."""
+async def test_a_guard_by_name_sees_the_tool_that_runs():
+    """A call is renamed before other middleware sees it."""
+    seen: list[str] = []
+    server = functions(middleware=[LenientServerMiddleware(), _guard(seen)])
+    result = await call(server, "Note", {"text": "x"})
+    assert (result.content[0].text, seen) == ("not allowed", ["note"])
+
+
+async def test_behind_other_middleware_nothing_is_repaired():
+    """Where other middleware has seen the call as it was sent, neither name nor arguments are repaired."""
+    seen: list[str] = []
+    server = functions(middleware=[_guard(seen), LenientServerMiddleware()])
+    for tool, sent in (("Note", {"text": "x"}), ("Note", {"Text": "x"})):
+        assert (await call(server, tool, sent)).is_error
+    assert seen == ["Note", "Note"]
+
+
+async def test_a_refusal_of_middleware_comes_before_the_envelope():
+    """What middleware behind denies is not told what is wrong with the call."""
+    server = functions(middleware=[LenientServerMiddleware(), _guard([])])
+    for _ in range(2):
+        assert (await call(server, "note", {"labels": 5})).content[0].text == "not allowed"
+
+
+async def test_a_wrapped_middleware_repairs_nothing():
+    """A wrapped middleware is not in the server's list, so it is not known what stands before it."""
     own = LenientServerMiddleware()
 
     async def wrapped(ctx: Any, call_next: Any) -> Any:
         return await own(ctx, call_next)
 
-    reported = envelope(await call(functions(middleware=[wrapped]), "Note", {"text": "x"}))
-    assert (reported["error_code"], reported["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["note"])
+    assert (await call(functions(middleware=[wrapped]), "Note", {"text": "x"})).is_error
 
 
 async def test_a_forwarded_call_names_the_repaired_tool_name():
@@ -260,14 +280,9 @@ async def test_one_middleware_serves_two_servers():
     assert (await call(numbers, "note", {"text": "x"})).is_error
 
 
-async def test_middleware_on_both_sides():
-    """What outer middleware changes is validated; inner middleware sees the repaired call, and its result has the repairs."""
+async def test_inner_middleware_sees_the_repaired_call():
+    """Its result has the repairs."""
     seen: list[Any] = []
-
-    async def rename(ctx: Any, call_next: Any) -> Any:
-        if ctx.method == "tools/call":
-            ctx.params = {**ctx.params, "name": "note"}
-        return await call_next(ctx)
 
     async def answer(ctx: Any, call_next: Any) -> Any:
         if ctx.method != "tools/call":
@@ -275,8 +290,8 @@ async def test_middleware_on_both_sides():
         seen.append(ctx.params["arguments"])
         return CallToolResult(content=[TextContent(type="text", text="mine")])
 
-    server = functions(middleware=[rename, LenientServerMiddleware(), answer])
-    result = await call(server, "anything", {"text": "x", "limit": None})
+    server = functions(middleware=[LenientServerMiddleware(), answer])
+    result = await call(server, "note", {"text": "x", "limit": None})
     assert (seen, rules(result)) == ([{"text": "x"}], ["null_to_absent"])
 
 
