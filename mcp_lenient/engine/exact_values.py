@@ -28,6 +28,8 @@ _SCALARS: Final = (str, int, float, type(None))
 
 def strict_fields(steps: Iterable[ReadingStep], validator: Validator) -> set[Path]:
     """Return the paths of scalars whose JSON type a repair changes at a field that its author made strict."""
+    if validator.by_schema:
+        return set()
     changed = (
         step.to
         for step in steps
@@ -46,7 +48,8 @@ def only_values(
     """
     scalars: dict[tuple[str | None, ...], tuple[Path, Any]] = {}
     for step in steps:
-        if step.to and step.changes_value and isinstance(step.value, (str, int, float)):
+        is_scalar = step.to and step.changes_value and isinstance(step.value, (str, int, float))
+        if is_scalar and (validator.runs_code or _says_more_than_types(top, step.to)):
             scalars.setdefault(
                 tuple(part if isinstance(part, str) else None for part in step.to), (step.to, step.value)
             )
@@ -58,17 +61,25 @@ def only_values(
 
 
 def _is_only(top: Node, path: Path, value: Any, arguments: Mapping[str, Any], validator: Validator) -> bool:
-    parents, says_more = [top], validator.runs_code
+    parents = [top]
     for part in path[:-1]:
-        says_more = says_more or not all(node.adds_up for node in parents)
         parents = children(parents, part)
     if any(node.discriminator is not None and node.discriminator.name == path[-1] for node in parents):
         return False  # a tag only says which branch is meant
     ways = [way for node in children(parents, path[-1]) for way in node.ways]
-    if not (says_more or not all(node.adds_up for node in (*parents, *ways))):
-        return False
     others = list(_other_values(ways, value))
     return bool(others) and not any(validator.accepts(with_value(arguments, path, other)) for other in others)
+
+
+def _says_more_than_types(top: Node, path: Path) -> bool:
+    """Return whether a schema may refuse other values of the right type at a place, itself or in what the place is in."""
+    node = top
+    for part in path:
+        child = None if node.is_union or not node.adds_up else node.child(part)
+        if child is None:
+            return True
+        node = child
+    return not all(way.adds_up for way in node.ways)
 
 
 def _other_values(ways: Sequence[Node], value: Any) -> Iterator[Any]:
