@@ -40,7 +40,7 @@ from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool
 from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
-from mcp_lenient.engine.contract import Contract
+from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
@@ -248,7 +248,7 @@ class LenientMiddleware(Rewriter):
             if call.pending is not None:
                 raise  # the answerer has seen it
             call.pending = self._pending(context, raw, started, contract)
-            return await self._failed(error, call, context)
+            return _told(call, await self._failed(error, call, context))
         finally:
             current.reset(token)
 
@@ -278,16 +278,12 @@ class LenientMiddleware(Rewriter):
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
             source = self._source(fastmcp_context.fastmcp, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
-        changed = decision.changed()
-        if changed:
-            context = context.copy(message=context.message.model_copy(update=changed))
-        call.context = context
-        call.pending = pending = Pending(context.message, host_call, source, decision, allowance)
+        call.context = context = _applied(call, context, host_call, source, decision, allowance)
         if not arrange(fastmcp_context.fastmcp).has_others:
             result = await self._settled(call, context, call.call_next)
         else:
             result = await run(call, decision.contract, context, call.call_next)
-        return result if pending.is_refused else repaired_result(result, decision)
+        return _told(call, result)
 
     def _allowance(self, context: CallContext) -> Allowance:
         """Return how far a call may be changed here."""
@@ -319,7 +315,8 @@ class LenientMiddleware(Rewriter):
             allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
             source = self._source(pending.source.server, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
-            call.pending = pending = Pending(context.message, host_call, source, decision, allowance)
+            context = _applied(call, context, host_call, source, decision, allowance)
+            pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         if call.parent is None and call.request is not None:
             if decision.fate == "refused" and decision.contract is not None:
@@ -360,13 +357,8 @@ class LenientMiddleware(Rewriter):
             allowance = replace(allowance, is_first=False)
         host_call, source = pending.host_call, pending.source
         decision = await self._gate.decide_once(host_call, source, limit=allowance)
-        changed = decision.changed()
-        if changed:
-            context = context.copy(message=context.message.model_copy(update=changed))
-        call.pending = Pending(context.message, host_call, source, decision, allowance)
-        result = await self._settled(call, context, call.call_next)
-        pending.is_refused = call.pending.is_refused
-        return result if pending.is_refused else repaired_result(result, decision)
+        context = _applied(call, context, host_call, source, decision, allowance)
+        return await self._settled(call, context, call.call_next)
 
     def rewrites(self, tool: str) -> bool:
         """Return whether calls of a tool are repaired here."""
@@ -414,3 +406,25 @@ class LenientMiddleware(Rewriter):
         from mcp_lenient.adapters.fastmcp.query import form_in_query
 
         return form_in_query()
+
+
+def _applied(
+    call: Call,
+    context: CallContext,
+    host_call: HostCall,
+    source: ServerSource,
+    decision: Decision,
+    allowance: Allowance,
+) -> CallContext:
+    """Keep a decision for the place that answers, and return the call as it is to run."""
+    changed = decision.changed()
+    if changed:
+        context = context.copy(message=context.message.model_copy(update=changed))
+    call.pending = Pending(context.message, host_call, source, decision, allowance)
+    return context
+
+
+def _told(call: Call, result: ToolResult) -> ToolResult:
+    """Return the result of a call with the repairs that were made last; an envelope as it is."""
+    pending = cast("Pending", call.pending)
+    return result if pending.is_refused else repaired_result(result, pending.decision)

@@ -150,6 +150,34 @@ async def test_a_server_may_trust_what_stands_before():
     assert isinstance(server.middleware[0], Tenant)
 
 
+@pytest.mark.parametrize(
+    ("sent", "changed", "received", "repairs"),
+    [
+        ({"text": [1]}, {"text": " a "}, "a None", ["strip"]),
+        ({"text": [1]}, {"labels": ["b"], "text": "a"}, "a ['b']", ["rename_alias"]),
+        ({"text": [1]}, {"text": "a"}, "a None", []),
+    ],
+)
+async def test_a_refused_call_that_other_middleware_changes_is_decided_again(
+    sent, changed, received, repairs, tmp_path
+):
+    """What is declared of the tool applies to the changed call, which runs as the result and the log say."""
+
+    class Changing(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            message = context.message.model_copy(update={"arguments": changed})
+            return await call_next(context.copy(message=message))
+
+    def keep(text: str, tags: list[str] | None = None) -> str:
+        return f"{text} {tags}"
+
+    file = tmp_path / "tools.yaml"
+    file.write_text("tools: {keep: {parameters: {text: {strip: true}, tags: {aliases: [labels]}}}}")
+    server = FastMCP("s", middleware=[LenientMiddleware(definitions=file), Changing()], tools=[keep])
+    result = await call(server, "keep", sent)
+    assert (result.content[0].text, repaired_by(result)) == (received, repairs)
+
+
 def _pay(runs: list[Any]) -> FastMCP:
     server = FastMCP("s")
 
