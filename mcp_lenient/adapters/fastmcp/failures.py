@@ -47,7 +47,7 @@ def is_judged_below(contract: Contract, server: FastMCP) -> bool:
 
 def log_as_fastmcp(contract: Contract, arguments: Mapping[str, Any]) -> None:
     """Write the line that FastMCP writes about arguments which it refuses, with its codes and without values."""
-    if contract.tool.in_thread or not isinstance(contract.tool.validator, FunctionValidator):
+    if not isinstance(contract.tool.validator, FunctionValidator):
         return
     try:
         contract.tool.validator.received(arguments)

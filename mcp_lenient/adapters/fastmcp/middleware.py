@@ -340,7 +340,10 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         contract, arguments = pending.decision.contract, pending.host_call.arguments
         if contract is not None and isinstance(arguments, Mapping) and refuses_itself(contract):
-            log_as_fastmcp(contract, arguments)
+            if contract.tool.in_thread:
+                await anyio.to_thread.run_sync(log_as_fastmcp, contract, arguments)
+            else:
+                log_as_fastmcp(contract, arguments)
         pending.decision = await self._gate.recorded(pending.host_call, pending.decision)
         pending.is_refused = True
         return refused(pending.decision.refusal or {})
