@@ -41,8 +41,9 @@ def is_judged_below(contract: Contract, server: FastMCP) -> bool:
 
     They are extensions of the server, and middleware of the mounted servers down to the tool's.
     """
-    below = (entry for mounted, _ in contract.tool.route for entry in mounted.middleware)
-    return refuses_itself(contract) and (host.has_interceptors(server) or any(map(may_deny, below)))
+    mounted = [below for below, _ in contract.tool.route]
+    judges = any(may_deny(entry) for below in mounted for entry in below.middleware)
+    return refuses_itself(contract) and (judges or any(map(host.interceptor, (server, *mounted))))
 
 
 def log_as_fastmcp(contract: Contract, arguments: Mapping[str, Any]) -> None:

@@ -45,6 +45,7 @@ from mcp_lenient.errors import DefinitionError
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.json_values import unshared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -248,7 +249,7 @@ class LenientMiddleware(Rewriter):
             if call.pending is not None:
                 raise  # the answerer has seen it
             call.pending = self._pending(context, raw, started, contract)
-            return _told(call, await self._failed(error, call, context))
+            return _told(call, await self._failed(error, call, context, call_next))
         finally:
             current.reset(token)
 
@@ -256,7 +257,7 @@ class LenientMiddleware(Rewriter):
         """Return an accepted call, for the place that answers."""
         host_call, message = self._host_call(context, raw, started), context.message
         source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
-        return Pending(message, host_call, source, contract.accepted(message.arguments or {}))
+        return Pending(message, host_call, source, contract.accepted(message.arguments or {}), self)
 
     def _host_call(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
@@ -278,12 +279,32 @@ class LenientMiddleware(Rewriter):
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
             source = self._source(fastmcp_context.fastmcp, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
-        call.context = context = _applied(call, context, host_call, source, decision, allowance)
+        call.context = context = self._applied(call, context, host_call, source, decision, allowance)
         if not arrange(fastmcp_context.fastmcp).has_others:
             result = await self._settled(call, context, call.call_next)
         else:
             result = await run(call, decision.contract, context, call.call_next)
         return _told(call, result)
+
+    def _applied(
+        self,
+        call: Call,
+        context: CallContext,
+        host_call: HostCall,
+        source: ServerSource,
+        decision: Decision,
+        allowance: Allowance,
+    ) -> CallContext:
+        """Keep a decision for the place that answers, and return the call as it is to run."""
+        changed = decision.changed()
+        if changed:
+            context = context.copy(message=context.message.model_copy(update=changed))
+        sent = None
+        if decision.fate == "refused":
+            with suppress(RecursionError):  # nested deeper than Python copies
+                sent = unshared(context.message.arguments or {})
+        call.pending = Pending(context.message, host_call, source, decision, self, sent, allowance)
+        return context
 
     def _allowance(self, context: CallContext) -> Allowance:
         """Return how far a call may be changed here."""
@@ -302,7 +323,7 @@ class LenientMiddleware(Rewriter):
             return call_next(context)
         call = current.get()
         is_same = call is not None and call.context.fastmcp_context is context.fastmcp_context
-        if call is None or call.pending is None or not is_same:
+        if call is None or call.pending is None or call.pending.owner is not self or not is_same:
             return call_next(context)
         return self._settled(call, context, call_next)
 
@@ -315,7 +336,7 @@ class LenientMiddleware(Rewriter):
             allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
             source = self._source(pending.source.server, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
-            context = _applied(call, context, host_call, source, decision, allowance)
+            context = self._applied(call, context, host_call, source, decision, allowance)
             pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         if call.parent is None and call.request is not None:
@@ -333,7 +354,7 @@ class LenientMiddleware(Rewriter):
         try:
             return await run(call, decision.contract, context, call_next)
         except FAILURES as error:
-            return await self._failed(error, call, context)
+            return await self._failed(error, call, context, call_next)
 
     async def _refused(self, call: Call) -> ToolResult:
         """Record the refusal of a call, and return its envelope."""
@@ -348,7 +369,9 @@ class LenientMiddleware(Rewriter):
         pending.is_refused = True
         return refused(pending.decision.refusal or {})
 
-    async def _failed(self, error: Exception, call: Call, context: CallContext) -> ToolResult:
+    async def _failed(
+        self, error: Exception, call: Call, context: CallContext, call_next: Next
+    ) -> ToolResult:
         """Answer a call that FastMCP did not answer; decide again if its tool was replaced."""
         pending = cast("Pending", call.pending)
         answer = await self._failures.answer(error, call, pending)
@@ -360,12 +383,15 @@ class LenientMiddleware(Rewriter):
             allowance = replace(allowance, is_first=False)
         host_call, source = pending.host_call, pending.source
         decision = await self._gate.decide_once(host_call, source, limit=allowance)
-        context = _applied(call, context, host_call, source, decision, allowance)
-        return await self._settled(call, context, call.call_next)
+        context = self._applied(call, context, host_call, source, decision, allowance)
+        return await self._settled(call, context, call_next)
 
     def rewrites(self, tool: str) -> bool:
-        """Return whether calls of a tool are repaired here."""
-        return self.policy_for(tool).mode == "repair"
+        """Return whether calls of a tool are repaired here, by any rule."""
+        policy = self.policy_for(tool)
+        return policy.mode == "repair" and any(
+            rule.certain and policy.allows(rule.name) for rule in policy.rules
+        )
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""
@@ -409,22 +435,6 @@ class LenientMiddleware(Rewriter):
         from mcp_lenient.adapters.fastmcp.query import form_in_query
 
         return form_in_query()
-
-
-def _applied(
-    call: Call,
-    context: CallContext,
-    host_call: HostCall,
-    source: ServerSource,
-    decision: Decision,
-    allowance: Allowance,
-) -> CallContext:
-    """Keep a decision for the place that answers, and return the call as it is to run."""
-    changed = decision.changed()
-    if changed:
-        context = context.copy(message=context.message.model_copy(update=changed))
-    call.pending = Pending(context.message, host_call, source, decision, allowance)
-    return context
 
 
 def _told(call: Call, result: ToolResult) -> ToolResult:

@@ -86,7 +86,10 @@ _orders: weakref.WeakKeyDictionary[FastMCP, Order] = weakref.WeakKeyDictionary()
 
 def arrange(server: FastMCP) -> Order:
     """Put rewriters first and answerers last in a server's middleware, for the next message; return the order."""
-    order, middleware = _orders.get(server), server.middleware
+    middleware: Any = server.middleware
+    if not isinstance(middleware, list):
+        server.middleware = middleware = list(middleware)
+    order = _orders.get(server)
     is_arranged = order is not None and len(middleware) == len(order.middleware)
     if order is not None and is_arranged and all(map(_is_same, middleware, order.middleware)):
         return order
@@ -127,7 +130,7 @@ def may_deny(middleware: Middleware) -> bool:
 def first_judge(context: Context, tool: str, *, on_server: bool = False) -> object | None:
     """Return what has seen a call before any rewriter could change it, and may have judged it; None if nothing has.
 
-    That is middleware of the SDK's server, or of a server that mounts this one.
+    That is middleware of the SDK's server, or middleware or an extension of a server that mounts this one.
 
     Args:
         context: FastMCP's context of the call.
@@ -143,7 +146,7 @@ def first_judge(context: Context, tool: str, *, on_server: bool = False) -> obje
         if any(rewriter.rewrites(tool) for rewriter in rewriters):
             judge = host.sdk_judge(server)
         else:
-            judge = next(filter(may_deny, server.middleware), judge)
+            judge = next(filter(may_deny, server.middleware), host.interceptor(server) or judge)
     return judge
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
 
@@ -36,6 +36,8 @@ class Pending:
         host_call: The call as it was sent.
         source: The tools of its server.
         decision: The decision; a refusal is recorded when it is answered.
+        owner: The rewriter that has decided.
+        sent: A copy of the refused arguments, which other middleware may change in place.
         allowance: How far the call could be changed; None if it was accepted.
         is_refused: Whether the answer is an envelope.
     """
@@ -44,13 +46,17 @@ class Pending:
     host_call: HostCall
     source: ServerSource
     decision: Decision
+    owner: object
+    sent: Mapping[str, Any] | None = None
     allowance: Allowance | None = None
     is_refused: bool = False
 
     def is_as_passed_on(self, message: CallToolRequestParams) -> bool:
         """Return whether no other middleware has changed the call."""
-        same = self.message
-        return message is same or (message.name == same.name and message.arguments == same.arguments)
+        try:
+            return message.name == self.message.name and (message.arguments or {}) == self.sent
+        except RecursionError:  # nested deeper than Python compares
+            return message is self.message
 
 
 @dataclass(slots=True)

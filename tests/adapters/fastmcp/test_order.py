@@ -24,7 +24,7 @@ from pydantic import Field
 from wire import Http, http
 from wire import call as sent_by_hand
 
-from mcp_lenient import LenientMiddleware, lenient
+from mcp_lenient import LenientMiddleware, Policy, lenient
 
 DENIED = "denied"
 
@@ -176,6 +176,40 @@ async def test_a_refused_call_that_other_middleware_changes_is_decided_again(
     server = FastMCP("s", middleware=[LenientMiddleware(definitions=file), Changing()], tools=[keep])
     result = await call(server, "keep", sent)
     assert (result.content[0].text, repaired_by(result)) == (received, repairs)
+
+
+async def test_other_middleware_may_heal_a_refused_call_in_place():
+    """A refused call that other middleware changes in its own message runs as it was changed."""
+
+    class Healing(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            context.message.arguments["limit"] = 7
+            return await call_next(context)
+
+    _, read_file = _ran()
+    server = FastMCP("s", middleware=[LenientMiddleware(), Healing()], tools=[read_file])
+    assert (await call(server, "read_file", {"path": "/a", "limit": "no"})).content[0].text == "/a 7"
+
+
+@pytest.mark.parametrize("modes", [("observe", "observe"), ("off", "observe"), ("repair", "repair")])
+async def test_two_middlewares_answer_once(modes):
+    """Two of them beside another middleware answer a wrong call, each its own."""
+    ours = [LenientMiddleware(Policy(mode=mode)) for mode in modes]
+    _, read_file = _ran()
+    server = FastMCP("s", middleware=[*ours, Guard()], tools=[read_file])
+    assert (await call(server, "read_file", {"path": "/a", "limit": "no"})).is_error
+
+
+async def test_two_middlewares_below_a_strict_parent_repair_nothing():
+    """A guard between a parent that has no rules and its child has seen the call as it was sent."""
+    paths, read_file = _ran()
+    child = FastMCP(
+        "child", middleware=[LenientMiddleware(), LenientMiddleware(), Guard()], tools=[read_file]
+    )
+    parent = FastMCP("parent", middleware=[LenientMiddleware(Policy.strict()), Guard()])
+    parent.mount(child)
+    assert (await call(parent, "read_file", {"Path": "/etc/p"})).is_error
+    assert paths == []
 
 
 def _pay(runs: list[Any]) -> FastMCP:

@@ -112,9 +112,8 @@ async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
         raise McpError(details) from None  # type: ignore[arg-type, call-arg]
 
 
-def has_interceptors(_server: FastMCP) -> bool:
-    """Return False: FastMCP 3 has no extensions."""
-    return False
+def interceptor(_server: FastMCP) -> None:
+    """Return None: FastMCP 3 has no extensions."""
 
 
 def header_name() -> str | None:

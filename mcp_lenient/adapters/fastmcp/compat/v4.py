@@ -148,9 +148,9 @@ def masked(answer: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
     return answer
 
 
-def has_interceptors(server: FastMCP) -> bool:
-    """Return whether extensions of a server see calls behind its middleware."""
-    return bool(getattr(server, "_extensions", None))
+def interceptor(server: FastMCP) -> object | None:
+    """Return an extension of a server, which sees calls behind its middleware; None without one."""
+    return next(iter(getattr(server, "_extensions", {}).values()), None)
 
 
 def header_name() -> str | None:
