@@ -9,9 +9,13 @@ from typing import Any, Final
 
 from mcp_lenient.engine.contract import Decision
 
-HEADER_KEYWORD: Final = "x-mcp-header"
-"""The keyword of a parameter that a header of the request repeats (SEP-2243)."""
+_HEADER_KEYWORD: Final = "x-mcp-header"
 _ABSENT: Final = object()
+
+
+def is_in_header(schema: Mapping[str, Any]) -> bool:
+    """Return whether a header of the request repeats a value of this schema (SEP-2243)."""
+    return _HEADER_KEYWORD in json.dumps(schema, default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,5 @@ class Allowance:
         contract = decision.contract
         properties = {} if contract is None else contract.tool.schema.get("properties", {})
         sent = self.sent if isinstance(self.sent, Mapping) else {}
-        repeated = [
-            name for name, schema in properties.items() if HEADER_KEYWORD in json.dumps(schema, default=str)
-        ]
+        repeated = [name for name, schema in properties.items() if is_in_header(schema)]
         return any(decision.arguments.get(name, _ABSENT) != sent.get(name, _ABSENT) for name in repeated)

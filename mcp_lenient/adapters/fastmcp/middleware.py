@@ -17,6 +17,7 @@ from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
+from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.failures import (
@@ -121,7 +122,7 @@ class LenientMiddleware(Rewriter):
         self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
         self.trusts_outer = trust_outer
-        host.arrange_early(run_in_order)
+        compat.arrange_early(run_in_order)
         self._raw_requests = RawRequests(self, self.policy_for, self._telemetry)
         self._failures = Failures(self._gate)
         # Those whose tools the definitions file does not contradict.
@@ -312,7 +313,7 @@ class LenientMiddleware(Rewriter):
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        return Allowance(message.arguments or {}, is_first=judge is None, header_name=host.header_name())
+        return Allowance(message.arguments or {}, is_first=judge is None, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
         """Answer a call or prompt that all other middleware of the server has let pass."""

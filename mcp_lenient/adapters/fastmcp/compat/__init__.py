@@ -13,7 +13,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from typing import TYPE_CHECKING, Any, TypeGuard, get_type_hints
 
 from fastmcp import FastMCP
@@ -21,6 +21,7 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.prompts import Prompt
 from fastmcp.prompts.function_prompt import FunctionPrompt
+from fastmcp.server import dependencies
 from fastmcp.server import server as fastmcp_server
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderPrompt, FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
@@ -330,6 +331,18 @@ def registered_function() -> Callable[..., Any] | None:
     """Return the function whose schema FastMCP is reading to make a tool of it; None outside of that."""
     function = local(ParsedFunction.from_function, "fn")
     return function if callable(function) else None
+
+
+def header_name() -> str | None:
+    """Return the name of the called tool in a header of the request; None without one."""
+    return dependencies.get_http_headers(include_all=True).get("mcp-name")
+
+
+def arrange_early(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Wrap, once, what runs a server's middleware, since no middleware is told to which server it is added."""
+    run = getattr(FastMCP, "_run_middleware", None)
+    if run is not None and not hasattr(run, "__wrapped__"):
+        FastMCP._run_middleware = wraps(run)(wrap(run))  # type: ignore[method-assign]  # noqa: SLF001 - private to FastMCP
 
 
 def take_calls(function: Callable[..., Any], schema: Callable[..., CoreSchema]) -> bool:

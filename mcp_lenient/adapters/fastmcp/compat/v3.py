@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from functools import wraps
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
-from fastmcp import FastMCP
 from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
@@ -23,6 +21,7 @@ from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_tran
 from mcp_lenient.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from fastmcp import FastMCP
     from fastmcp.tools import ToolResult
     from pydantic_core import SchemaValidator
 
@@ -114,18 +113,6 @@ async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
 
 def interceptor(_server: FastMCP) -> None:
     """Return None: FastMCP 3 has no extensions."""
-
-
-def header_name() -> str | None:
-    """Return the name of the called tool in a header of the request; None without one."""
-    return dependencies.get_http_headers(include_all=True).get("mcp-name")
-
-
-def arrange_early(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Wrap, once, what runs a server's middleware, since no middleware is told to which server it is added."""
-    run = getattr(FastMCP, "_run_middleware", None)
-    if run is not None and not hasattr(run, "__wrapped__"):
-        FastMCP._run_middleware = wraps(run)(wrap(run))  # type: ignore[method-assign]  # noqa: SLF001 - private to FastMCP
 
 
 def own_meta(message: Any) -> Any:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Coroutine
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx2
-from fastmcp import FastMCP
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
@@ -17,11 +15,12 @@ from mcp.server.runner import ServerRunner
 from mcp.shared import exceptions
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, InputRequiredResult
 
+from mcp_lenient.adapters.allowance import is_in_header
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 
 if TYPE_CHECKING:
-    from fastmcp import Context
+    from fastmcp import Context, FastMCP
     from fastmcp.tools import ToolResult
     from mcp.server.context import ServerRequestContext
     from mcp.types import RequestParams
@@ -33,8 +32,6 @@ HTTPError = httpx2.HTTPError
 SPAN_IS_INSIDE: Final = False
 """Whether FastMCP starts the span of a call after its middleware."""
 _OWN_PACKAGES: Final = frozenset({"fastmcp", "mcp", "mcp_lenient"})
-HEADER_KEYWORD: Final = "x-mcp-header"
-"""The keyword of a parameter that a header of the request repeats."""
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
 """Whether strict validation reads arguments as JSON, where a list is a tuple; generators become lists from then on too."""
 
@@ -135,7 +132,7 @@ def has_header_parameters(server: FastMCP, tool: str) -> bool:
     """Return whether headers of a request repeat arguments of a tool (SEP-2243), which the SDK compares if these are no text."""
     look_up: Any = getattr(server._mcp_server, "get_tool_input_schema", None)  # noqa: SLF001 - private to FastMCP
     schema = None if look_up is None else look_up(tool)
-    return schema is not None and HEADER_KEYWORD in json.dumps(schema, default=str)
+    return schema is not None and is_in_header(schema)
 
 
 def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
@@ -151,18 +148,6 @@ def masked(answer: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
 def interceptor(server: FastMCP) -> object | None:
     """Return an extension of a server, which sees calls behind its middleware; None without one."""
     return next(iter(getattr(server, "_extensions", {}).values()), None)
-
-
-def header_name() -> str | None:
-    """Return the name of the called tool in a header of the request; None without one."""
-    return dependencies.get_http_headers(include_all=True).get("mcp-name")
-
-
-def arrange_early(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Wrap, once, what runs a server's middleware, since no middleware is told to which server it is added."""
-    run = getattr(FastMCP, "_run_middleware", None)
-    if run is not None and not hasattr(run, "__wrapped__"):
-        FastMCP._run_middleware = wraps(run)(wrap(run))  # type: ignore[method-assign]  # noqa: SLF001 - private to FastMCP
 
 
 def own_meta(message: RequestParams) -> Any:
