@@ -94,7 +94,7 @@ class Decision:
         return replace(self, repairs=(*repairs, *self.repairs)) if repairs else self
 
     def plain(self, arguments: Mapping[str, Any], tool: str) -> Decision:
-        """Return what an application is told of a decision about a call that was not right: data alone."""
+        """Return the decision about a repaired or refused call as applications get it: without contract or functions."""
         status: Status = "refused" if self.status == "refused" else "repaired"
         return Decision(
             status,

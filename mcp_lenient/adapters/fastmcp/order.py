@@ -38,7 +38,7 @@ class Rewriter(Outermost):
     """Middleware that changes calls, with an :class:`Answerer` that stands last.
 
     Attributes:
-        trusts_outer: Whether it stays where its author put it, since what stands before it is trusted.
+        trusts_outer: Whether it keeps its position in the server's list, because the author trusts the middleware before it.
     """
 
     trusts_outer: bool = False

@@ -67,9 +67,9 @@ def _before(own: object, middleware: list[Any]) -> list[Any]:
 class LenientServerMiddleware:
     """Make every tool of a server on the official SDK 2 lenient: ``MCPServer("notes", middleware=[LenientServerMiddleware()])``.
 
-    Put it first. It sees the raw request before the SDK validates it, and refuses a call after all other middleware. Arguments that the tool accepts are passed on unchanged;
-    arguments that can be read only one way are repaired; all others are refused with the envelope, and the tool is
-    not run. Repairs and refusals are logged without values.
+    Put it first. It sees the raw request before the SDK validates it, and refuses a call after all other middleware.
+    Arguments that the tool accepts are passed on unchanged; arguments that can be read only one way are repaired; all
+    others are refused with the envelope, and the tool is not run. Repairs and refusals are logged without values.
 
     Functions are validated by their own Pydantic model, tools of a low-level server by their published schema.
     Unrepairable calls of a low-level server are forwarded unchanged, unless the policy has ``unrepairable="refuse"``.
@@ -105,10 +105,9 @@ class LenientServerMiddleware:
         before = [] if server is None else _before(self, server.middleware)
         if before:
             self._gate.telemetry.log.warn_once("not_first", server.name, _NOT_FIRST)
+            # Middleware before this one may hide what the list behind it shows.
             if isinstance(source, ListedTools):
-                return await call_next(
-                    ctx
-                )  # middleware before this one may hide what the list behind it shows
+                return await call_next(ctx)
         header = None if ctx.request is None else ctx.request.headers.get("mcp-name")
         allowance = Allowance(call.arguments, is_first=server is not None and not before, header_name=header)
         source.renames = allowance.may_rename

@@ -511,7 +511,7 @@ async def test_an_unsupported_answer_raises_type_error(answer):
 
 @pytest.mark.parametrize("target", ["<search/>", [ANTHROPIC], {"content": []}, None])
 async def test_another_target_raises_type_error(target):
-    """Arguments in the wrong order are named as such, and so is what is no server, client or session."""
+    """The error names the type of a first argument that is not a server, client or session, also of swapped arguments."""
     message = "takes a server, client or session, and then the answer, but its first argument is a"
     with pytest.raises(TypeError, match=f"{message} {type(target).__name__}$"):
         await dispatch(target, web())

@@ -177,7 +177,7 @@ class _Elsewhere:
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="create_task takes a context since Python 3.11")
 @each_row("sent", ["garbage", ["rm", "-rf"], 5, '{"arguments": "x"'])
 def test_unreadable_arguments_run_in_no_context(sent):
-    """What is no object stands for nothing that a tool declares, even where nothing else tells of it."""
+    """Arguments that are not an object are refused by every tool, even if the context variable is lost."""
     server, ran = build(), []
 
     @server.tool
