@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from mcp_lenient.engine.contract import Decision
 
-_HEADER_KEYWORD: Final = "x-mcp-header"
 _ABSENT: Final = object()
-
-
-def is_in_header(schema: Mapping[str, Any]) -> bool:
-    """Return whether a header of the request repeats a value of this schema (SEP-2243)."""
-    return _HEADER_KEYWORD in json.dumps(schema, default=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +45,6 @@ class Allowance:
 
     def _says_other(self, decision: Decision) -> bool:
         """Return whether a parameter that a header repeats has another value than was sent."""
-        contract = decision.contract
-        properties = {} if contract is None else contract.tool.schema.get("properties", {})
+        repeated = () if decision.contract is None else decision.contract.header_parameters
         sent = self.sent if isinstance(self.sent, Mapping) else {}
-        repeated = [name for name, schema in properties.items() if is_in_header(schema)]
         return any(decision.arguments.get(name, _ABSENT) != sent.get(name, _ABSENT) for name in repeated)

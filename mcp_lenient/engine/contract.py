@@ -17,7 +17,7 @@ from mcp_lenient.engine.reader import Plan
 from mcp_lenient.engine.repair import repair
 from mcp_lenient.engine.schema_validator import ClosedValidator, MarkupValidator, PublishedSchemaValidator
 from mcp_lenient.engine.spelled_numbers import keeping_digits
-from mcp_lenient.engine.tool import HostTool
+from mcp_lenient.engine.tool import HostTool, is_in_header
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
 from mcp_lenient.values.language import language
@@ -241,6 +241,12 @@ class Contract:
         """The validator's check, if a call that it accepts goes on at once; None if more has to be done."""
         does_more = self.normalizers or self.tool.in_thread or self.mode == "off"
         return None if does_more else self.validator.accepts
+
+    @cached_property
+    def header_parameters(self) -> tuple[str, ...]:
+        """The parameters that a header of the request repeats."""
+        properties: Mapping[str, Any] = self.tool.schema.get("properties", {})
+        return tuple(name for name, schema in properties.items() if is_in_header(schema))
 
     @cached_property
     def without_rules(self) -> Contract:

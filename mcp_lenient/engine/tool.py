@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.rules.policy import Face, Policy
@@ -12,6 +13,8 @@ from mcp_lenient.types import Validator
 
 Annotations = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
 """A tool's annotations: as listed, or an object of the official SDK, which yields its fields and unknown keys."""
+
+_HEADER_KEYWORD: Final = "x-mcp-header"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,11 @@ class HostTool:
             validator=validator,
             record=record,
         )
+
+
+def is_in_header(schema: Mapping[str, Any]) -> bool:
+    """Return whether a header of the request repeats a value of this schema (SEP-2243)."""
+    return _HEADER_KEYWORD in json.dumps(schema, default=str)
 
 
 def is_destructive(annotations: Annotations) -> bool:

@@ -15,9 +15,9 @@ from mcp.server.runner import ServerRunner
 from mcp.shared import exceptions
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, InputRequiredResult
 
-from mcp_lenient.adapters.allowance import is_in_header
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+from mcp_lenient.engine.tool import is_in_header
 
 if TYPE_CHECKING:
     from fastmcp import Context, FastMCP
@@ -31,6 +31,10 @@ MCPError = exceptions.MCPError
 HTTPError = httpx2.HTTPError
 SPAN_IS_INSIDE: Final = False
 """Whether FastMCP starts the span of a call after its middleware."""
+DISPATCH: Final = ("_run_middleware", "_compose_tool_call_interceptors")
+"""The methods of a server by which a message passes its middleware, and a call its extensions."""
+ANSWERED_BEHIND_MIDDLEWARE: Final = ("prompts/get",)
+"""What is answered behind a server's middleware; calls pass its extensions as well."""
 _OWN_PACKAGES: Final = frozenset({"fastmcp", "mcp", "mcp_lenient"})
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
 """Whether strict validation reads arguments as JSON, where a list is a tuple; generators become lists from then on too."""
