@@ -21,6 +21,7 @@ from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import who_called
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.adapters.snapshot import Snapshot
 from mcp_lenient.adapters.source import ToolSource
 from mcp_lenient.engine.contract import Decision
 
@@ -38,9 +39,11 @@ _NOT_FIRST: Final = (
     "other middleware stands before LenientServerMiddleware, so calls that are not right are refused, not repaired; "
     "put LenientServerMiddleware first"
 )
-_pending: ContextVar[tuple[Any, Callable[[], Awaitable[Decision]]] | None] = ContextVar(
+_Recorded = Callable[[], Awaitable[Decision]]
+_pending: ContextVar[tuple[Any, Snapshot, _Recorded] | None] = ContextVar(
     "mcp_lenient_sdk_refusal", default=None
 )
+"""The id of a refused request, its arguments, and what records the refusal."""
 
 
 async def _of(decision: Decision) -> Decision:
@@ -53,9 +56,14 @@ class _Answerer:
     async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """Answer a refused call that all other middleware has let pass; pass everything else on."""
         pending = _pending.get()
-        if ctx.method != _CALL or pending is None or pending[0] != ctx.request_id:
+        is_refused = ctx.method == _CALL and pending is not None and pending[0] == ctx.request_id
+        if pending is None or not is_refused or not pending[1].shows(_arguments(ctx)):
             return await call_next(ctx)
-        return complete(ctx, (await pending[1]()).refusal or {}, compat.server_behind(call_next))
+        return complete(ctx, (await pending[2]()).refusal or {}, compat.server_behind(call_next))
+
+
+def _arguments(ctx: Request) -> Any:
+    return (ctx.params or {}).get("arguments")
 
 
 def _before(own: object, middleware: list[Any]) -> list[Any]:
@@ -100,7 +108,7 @@ class LenientServerMiddleware:
         if ctx.method != _CALL or ctx.request_id is None or not isinstance(name, str):
             return await call_next(ctx)
         server = compat.server_behind(call_next)
-        call = HostCall(name, params.get("arguments"), who=partial(who_called, server, ctx))
+        call = HostCall(name, _arguments(ctx), who=partial(who_called, server, ctx))
         source = self._source(server, ctx, call_next)
         before = [] if server is None else _before(self, server.middleware)
         if before:
@@ -124,7 +132,7 @@ class LenientServerMiddleware:
         return with_repairs(result, decision)
 
     async def _refused(
-        self, ctx: Request, call_next: CallNext, recorded: Callable[[], Awaitable[Decision]], server: Any
+        self, ctx: Request, call_next: CallNext, recorded: _Recorded, server: Any
     ) -> HandlerResult:
         """Answer a refused call once all middleware behind this one has let it pass."""
         behind = compat.middleware_behind(call_next)
@@ -133,7 +141,7 @@ class LenientServerMiddleware:
         if server is not None and not any(isinstance(entry, _Answerer) for entry in behind):
             server.middleware.append(_Answerer())
             return await call_next(ctx)  # as it was sent: the next request finds the answerer
-        token = _pending.set((ctx.request_id, recorded))
+        token = _pending.set((ctx.request_id, Snapshot(_arguments(ctx)), recorded))
         try:
             return await call_next(ctx)
         finally:

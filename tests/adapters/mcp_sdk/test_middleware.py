@@ -135,6 +135,19 @@ async def test_a_refusal_of_middleware_comes_before_the_envelope():
         assert (await call(server, "note", {"labels": 5})).content[0].text == "not allowed"
 
 
+async def test_other_middleware_may_heal_a_refused_call_in_place():
+    """A refused call whose arguments other middleware changes, also in place, runs as it was changed."""
+
+    async def heal(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/call":
+            ctx.params["arguments"]["limit"] = 7
+        return await call_next(ctx)
+
+    server = functions(middleware=[LenientServerMiddleware(), heal])
+    for _ in range(2):
+        assert not (await call(server, "note", {"text": "x", "limit": "no"})).is_error
+
+
 async def test_a_wrapped_middleware_repairs_nothing():
     """A wrapped middleware is not in the server's list, so it is not known what stands before it."""
     own = LenientServerMiddleware()
