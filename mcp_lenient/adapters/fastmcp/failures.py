@@ -12,7 +12,6 @@ from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, Validati
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.order import may_deny
 from mcp_lenient.adapters.fastmcp.results import EnvelopeError, as_result, refused
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 from mcp_lenient.declare.decorator_metadata import as_written
@@ -20,7 +19,6 @@ from mcp_lenient.refusal.envelope import META_KEY, about_tool
 from mcp_lenient.values.display import shown_name
 
 if TYPE_CHECKING:
-    from fastmcp import FastMCP
     from fastmcp.tools import ToolResult
 
     from mcp_lenient.adapters.fastmcp.reentry import Call, Pending
@@ -34,16 +32,6 @@ def refuses_itself(contract: Contract) -> bool:
     validator, function = contract.tool.validator, contract.tool.function
     is_plain = function is not None and as_written(function) is function
     return is_plain and isinstance(validator, FunctionValidator) and contract.validator is validator
-
-
-def is_judged_below(contract: Contract, server: FastMCP) -> bool:
-    """Return whether others may deny a call behind a server's middleware, and FastMCP refuses it if they do not.
-
-    They are extensions of the server, and middleware of the mounted servers down to the tool's.
-    """
-    mounted = [below for below, _ in contract.tool.route]
-    judges = any(may_deny(entry) for below in mounted for entry in below.middleware)
-    return refuses_itself(contract) and (judges or any(map(host.interceptor, (server, *mounted))))
 
 
 def log_as_fastmcp(contract: Contract, arguments: Mapping[str, Any]) -> None:

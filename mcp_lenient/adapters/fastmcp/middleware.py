@@ -23,15 +23,18 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.failures import (
     FAILURES,
     Failures,
-    is_judged_below,
     log_as_fastmcp,
     refuses_itself,
 )
 from mcp_lenient.adapters.fastmcp.listing import as_stated, in_form, may_publish
 from mcp_lenient.adapters.fastmcp.order import (
+    LastPlace,
     Rewriter,
+    answer_last,
+    answered_at,
     arrange,
     first_judge,
+    last_judged,
     not_first,
     run_in_order,
 )
@@ -41,12 +44,12 @@ from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool
 from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.adapters.snapshot import Snapshot
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import unshared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +125,7 @@ class LenientMiddleware(Rewriter):
         self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
         self.trusts_outer = trust_outer
-        compat.arrange_early(run_in_order)
+        compat.wrap_dispatch(run_in_order, answer_last)
         self._raw_requests = RawRequests(self, self.policy_for, self._telemetry)
         self._failures = Failures(self._gate)
         # Those whose tools the definitions file does not contradict.
@@ -300,10 +303,7 @@ class LenientMiddleware(Rewriter):
         changed = decision.changed()
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
-        sent = None
-        if decision.fate == "refused":
-            with suppress(RecursionError):  # nested deeper than Python copies
-                sent = unshared(context.message.arguments or {})
+        sent = Snapshot(context.message.arguments) if decision.fate == "refused" else None
         call.pending = Pending(context.message, host_call, source, decision, self, sent, allowance)
         return context
 
@@ -318,10 +318,9 @@ class LenientMiddleware(Rewriter):
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
         """Answer a call or prompt that all other middleware of the server has let pass."""
         if context.method == "prompts/get":
-            from mcp_lenient.adapters.fastmcp.prompts import raise_refusal
+            from mcp_lenient.adapters.fastmcp.prompts import refused_or_passed_on
 
-            raise_refusal(context.message)
-            return call_next(context)
+            return refused_or_passed_on(context, call_next)
         call = current.get()
         is_same = call is not None and call.context.fastmcp_context is context.fastmcp_context
         if call is None or call.pending is None or call.pending.owner is not self or not is_same:
@@ -340,11 +339,12 @@ class LenientMiddleware(Rewriter):
             context = self._applied(call, context, host_call, source, decision, allowance)
             pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
+        place: LastPlace | None = None
         if call.parent is None and call.request is not None:
             if decision.fate == "refused" and decision.contract is not None:
-                # FastMCP is asked only where others may deny the call behind this place: its exceptions hold values.
-                is_object = isinstance(host_call.arguments, Mapping)
-                if not (is_object and is_judged_below(decision.contract, source.server)):
+                if isinstance(host_call.arguments, Mapping):
+                    place = last_judged(source.server, context.message.name, decision.contract.tool.route)
+                if place is None:
                     return await self._refused(call)
             elif decision.if_unknown is not None and shown_name(host_call.name) != host_call.name:
                 # FastMCP would write the name, which may contain values, into an exception on its span.
@@ -353,9 +353,15 @@ class LenientMiddleware(Rewriter):
                     pending.is_refused = True
                     return refused(refusal)
         try:
-            return await run(call, decision.contract, context, call_next)
+            with answered_at(place, partial(self._refused_at_last, call)):
+                return await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
+
+    async def _refused_at_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
+        """Answer a refused call, unless what stands before has changed it."""
+        is_as_sent = cast("Pending", call.pending).has_arguments(context.message)
+        return await (self._refused(call) if is_as_sent else call_next(context))
 
     async def _refused(self, call: Call) -> ToolResult:
         """Record the refusal of a call, and return its envelope."""

@@ -6,19 +6,26 @@ What may deny a call stands between, so that it sees the call that runs, and is 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 
+from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import outer_context
 
 if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
+
+    Run = Callable[..., Any]
+    Answer = Callable[[MiddlewareContext[Any], CallNext[Any, Any]], Awaitable[Any]]
 
 
 _HOOKS: Final = ("__call__", "_dispatch_handler", "on_message", "on_request", "on_call_tool", "on_get_prompt")
@@ -118,13 +125,21 @@ def _stays(middleware: Middleware) -> bool:
 def sees_calls(middleware: Middleware) -> bool:
     """Return whether a middleware has a hook for calls or prompts."""
     kind = type(middleware)
-    return any(getattr(kind, hook, None) is not getattr(Middleware, hook, None) for hook in _HOOKS)
+    overrides = any(getattr(kind, hook, None) is not getattr(Middleware, hook, None) for hook in _HOOKS)
+    return overrides or _has_hooks_of_its_own(middleware)
 
 
 def may_deny(middleware: Middleware) -> bool:
     """Return whether a middleware may judge calls: it sees them, and is neither ours nor one that only looks."""
-    is_ours = isinstance(middleware, (Outermost, Innermost, Answerer))
-    return not is_ours and sees_calls(middleware) and type(middleware).__module__ not in _TRUSTED
+    if isinstance(middleware, (Outermost, Innermost, Answerer)):
+        return False
+    is_trusted = type(middleware).__module__ in _TRUSTED and not _has_hooks_of_its_own(middleware)
+    return sees_calls(middleware) and not is_trusted
+
+
+def _has_hooks_of_its_own(middleware: Middleware) -> bool:
+    """Return whether hooks were assigned to this object, and not to its class."""
+    return not getattr(middleware, "__dict__", {}).keys().isdisjoint(_HOOKS)
 
 
 def first_judge(context: Context, tool: str, *, on_server: bool = False) -> object | None:
@@ -168,12 +183,76 @@ def _servers(context: Context | None) -> Iterator[FastMCP]:
         context = outer_context(context)
 
 
-def run_in_order(run: Callable[..., Any]) -> Callable[..., Any]:
+@dataclass(frozen=True, slots=True)
+class LastPlace:
+    """Where a refusal waits to be answered: behind all that may deny the call, on the innermost server that has such.
+
+    Attributes:
+        server: That server.
+        name: The tool's or prompt's name there.
+        answer: Answers the call that has come this far, or passes it on.
+    """
+
+    server: FastMCP
+    name: str
+    answer: Answer | None = None
+
+
+_last_place: ContextVar[LastPlace | None] = ContextVar("mcp_lenient_last_place", default=None)
+
+
+def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ...]) -> LastPlace | None:
+    """Return the innermost server whose middleware or extensions may deny a call behind ours; None if none may.
+
+    Args:
+        server: The server of the rewriter, whose middleware has let the call pass.
+        name: The name of the tool or prompt there.
+        route: The mounted servers that the call is handed down through, with the name it has there.
+    """
+    places = [
+        LastPlace(mounted, mounted_name)
+        for mounted, mounted_name in route
+        if host.interceptor(mounted) or any(map(may_deny, mounted.middleware))
+    ]
+    places = places or ([LastPlace(server, name)] if host.interceptor(server) else [])
+    return places[-1] if places and compat.is_wrapped() else None
+
+
+@contextmanager
+def answered_at(place: LastPlace | None, answer: Answer) -> Iterator[None]:
+    """Have a call answered at a place while this context is open; with None, nowhere."""
+    token = _last_place.set(None if place is None else replace(place, answer=answer))
+    try:
+        yield
+    finally:
+        _last_place.reset(token)
+
+
+def run_in_order(run: Run) -> Run:
     """Return FastMCP's method that runs a server's middleware, with its list arranged before the first message."""
 
-    def arranged(server: FastMCP, *args: Any, **options: Any) -> Any:
+    def arranged(server: FastMCP, context: Any, call_next: Any, **options: Any) -> Any:
         if any(isinstance(entry, Rewriter) for entry in server.middleware):
             arrange(server)
-        return run(server, *args, **options)
+        if context.method in host.ANSWERED_BEHIND_MIDDLEWARE:
+            call_next = partial(_answer_or_run, server, call_next)
+        return run(server, context, call_next, **options)
 
     return arranged
+
+
+def answer_last(compose: Run) -> Run:
+    """Return FastMCP's method that puts a server's extensions before a tool, with the last place between them and the tool."""
+
+    def composed(server: FastMCP, call_next: Any) -> Any:
+        return compose(server, partial(_answer_or_run, server, call_next))
+
+    return composed
+
+
+def _answer_or_run(server: FastMCP, call_next: Any, context: MiddlewareContext[Any]) -> Any:
+    place = _last_place.get()
+    is_there = place is not None and place.server is server and place.name == context.message.name
+    if place is None or place.answer is None or not is_there:
+        return call_next(context)
+    return place.answer(context, call_next)

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.order import arrange, first_judge
+from mcp_lenient.adapters.fastmcp.order import LastPlace, answered_at, arrange, first_judge, last_judged
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import version_asked
 from mcp_lenient.engine.contract import Contract
@@ -56,6 +56,7 @@ class _Known:
         converts: Raises ValueError, or an error of FastMCP, if the prompt cannot read one of these arguments.
         accepts: Whether the prompt accepts these arguments.
         certain: Whether its own function says so, not what a server lists.
+        route: The mounted servers that the prompt is handed down through, with the name it has there.
     """
 
     names: frozenset[str]
@@ -63,6 +64,7 @@ class _Known:
     converts: Callable[[Mapping[str, Any]], object]
     accepts: Callable[[Mapping[str, Any]], bool]
     certain: bool = True
+    route: tuple[tuple[FastMCP, str], ...] = ()
 
     def renders(self, sent: Mapping[str, Any], *, closed: bool) -> bool:
         """Return whether the arguments are accepted; dropping a name counts only where it may be meant."""
@@ -89,13 +91,27 @@ class _Known:
         return decision if helps and decision.status != "accepted" else None
 
 
-async def repaired_prompt(
+class _Refused(Exception):  # noqa: N818 - it is not an error: it waits until all that may deny the prompt has let it pass
+    """A refused prompt.
+
+    Attributes:
+        error: What the caller gets.
+        place: The mounted server behind whose middleware the caller gets it; None without middleware there.
+    """
+
+    def __init__(self, error: Exception, place: LastPlace | None) -> None:
+        super().__init__()
+        self.error = error
+        self.place = place
+
+
+async def _repaired(
     context: MiddlewareContext[GetPromptRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
 ) -> MiddlewareContext[GetPromptRequestParams]:
     """Return the request, with repaired arguments if needed.
 
     Raises:
-        MCPError: When the arguments are refused; its message and data are the envelope.
+        _Refused: When the arguments are refused.
     """
     own, message, started = context.fastmcp_context, context.message, perf_counter_ns()
     policy, sent = policy_for(message.name), message.arguments or {}
@@ -119,7 +135,9 @@ async def repaired_prompt(
     is_nested = caller is not None and caller.request is own.request_context
     if decision.fate != "refused" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
         return context
-    raise _refusal(message.name, plan, decision)
+    raise _Refused(
+        _refusal(message.name, plan, decision), last_judged(own.fastmcp, message.name, known.route)
+    )
 
 
 async def passed_on(
@@ -130,37 +148,63 @@ async def passed_on(
     *,
     trusts: bool,
 ) -> PromptResult:
-    """Pass a prompt on with repaired arguments, or as it was sent, where its refusal waits for :func:`raise_refusal`.
+    """Pass a prompt on with repaired arguments, or as it was sent, if its refusal waits for what may deny it.
 
     Raises:
-        MCPError: When the arguments are refused, and no other middleware may deny the prompt.
+        MCPError: When the arguments are refused, and nothing else may deny the prompt; its message and data are the envelope.
     """
     fastmcp_context, message = context.fastmcp_context, context.message
     if fastmcp_context is None or not (trusts or first_judge(fastmcp_context, message.name) is None):
         return await call_next(context)
     try:
-        context = await repaired_prompt(context, policy_for, telemetry)
-    except host.MCPError as error:
+        context = await _repaired(context, policy_for, telemetry)
+    except _Refused as refused:
         if not arrange(fastmcp_context.fastmcp).has_others:
-            raise
-        token = _refusal_of.set((message, error))
+            return await _refused_at(refused, message, context, call_next)
+        token = _pending.set((message, refused))
         try:
             return await call_next(context)
         finally:
-            _refusal_of.reset(token)
+            _pending.reset(token)
     return await call_next(context)
 
 
-_refusal_of: ContextVar[tuple[GetPromptRequestParams, Exception] | None] = ContextVar(
+_pending: ContextVar[tuple[GetPromptRequestParams, _Refused] | None] = ContextVar(
     "mcp_lenient_refused_prompt", default=None
 )
 
 
-def raise_refusal(message: GetPromptRequestParams) -> None:
-    """Raise the refusal of a prompt that all other middleware has let pass unchanged."""
-    refused = _refusal_of.get()
-    if refused is not None and refused[0] == message:
-        raise refused[1]
+async def refused_or_passed_on(
+    context: MiddlewareContext[Any], call_next: CallNext[Any, PromptResult]
+) -> PromptResult:
+    """Refuse a prompt that all other middleware of the server has let pass unchanged; pass any other on.
+
+    Raises:
+        MCPError: When it is refused, and no mounted server may deny it.
+    """
+    pending = _pending.get()
+    if pending is None or pending[0] != context.message:
+        return await call_next(context)
+    return await _refused_at(pending[1], pending[0], context, call_next)
+
+
+async def _refused_at(
+    refused: _Refused,
+    message: GetPromptRequestParams,
+    context: MiddlewareContext[Any],
+    call_next: CallNext[Any, PromptResult],
+) -> PromptResult:
+    """Refuse a prompt, behind the middleware of the mounted servers that it would pass."""
+    if refused.place is None:
+        raise refused.error
+
+    async def answer(context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        if context.message.arguments == message.arguments:
+            raise refused.error
+        return await call_next(context)
+
+    with answered_at(refused.place, answer):
+        return await call_next(context)
 
 
 async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:
@@ -169,7 +213,8 @@ async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Kn
     below = None if prompt is None else compat.delegate(prompt)
     if below is not None:
         async with Context(fastmcp=below[0]):
-            return await _known(*below)
+            known = await _known(*below)
+        return None if known is None else replace(known, route=(below[:2], *known.route))
     if isinstance(prompt, FunctionPrompt):
         names = frozenset(argument.name for argument in prompt.arguments or ())
         schema = cache(lambda: TypeAdapter(prompt.fn).json_schema())  # type: ignore[arg-type]

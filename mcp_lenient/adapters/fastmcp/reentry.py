@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastmcp import FastMCP
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.allowance import Allowance
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import HostCall
+    from mcp_lenient.adapters.snapshot import Snapshot
     from mcp_lenient.engine.contract import Contract, Decision
     from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Mode, Policy
@@ -37,7 +38,7 @@ class Pending:
         source: The tools of its server.
         decision: The decision; a refusal is recorded when it is answered.
         owner: The rewriter that has decided.
-        sent: A copy of the refused arguments, which other middleware may change in place.
+        sent: The refused arguments.
         allowance: How far the call could be changed; None if it was accepted.
         is_refused: Whether the answer is an envelope.
     """
@@ -47,16 +48,17 @@ class Pending:
     source: ServerSource
     decision: Decision
     owner: object
-    sent: Mapping[str, Any] | None = None
+    sent: Snapshot | None = None
     allowance: Allowance | None = None
     is_refused: bool = False
 
     def is_as_passed_on(self, message: CallToolRequestParams) -> bool:
         """Return whether no other middleware has changed the call."""
-        try:
-            return message.name == self.message.name and (message.arguments or {}) == self.sent
-        except RecursionError:  # nested deeper than Python compares
-            return message is self.message
+        return message.name == self.message.name and self.has_arguments(message)
+
+    def has_arguments(self, message: CallToolRequestParams) -> bool:
+        """Return whether a message has the refused arguments; a mounted server has another name for the tool."""
+        return self.sent is None or self.sent.shows(message.arguments)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from answers import Message, envelope, rules
 from calls import Log, call, code
 from calls import rules as repaired_by
 from fastmcp import Client, FastMCP
-from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.exceptions import NotFoundError, PromptError, ToolError, ValidationError
 from fastmcp.server.auth import restrict_tag
 from fastmcp.server.middleware import AuthMiddleware, Middleware
 from fastmcp.server.middleware.caching import CallToolSettings, ResponseCachingMiddleware
@@ -19,6 +19,7 @@ from fastmcp.server.middleware.logging import LoggingMiddleware
 from fastmcp.server.middleware.rate_limiting import SlidingWindowRateLimitingMiddleware
 from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
 from fastmcp.server.middleware.timing import TimingMiddleware
+from fastmcp.tools import Tool, ToolResult
 from fastmcp_versions import NOT_THERE, not_on_3
 from pydantic import Field
 from wire import Http, http
@@ -208,6 +209,117 @@ async def test_two_middlewares_below_a_strict_parent_repair_nothing():
     )
     parent = FastMCP("parent", middleware=[LenientMiddleware(Policy.strict()), Guard()])
     parent.mount(child)
+    assert (await call(parent, "read_file", {"Path": "/etc/p"})).is_error
+    assert paths == []
+
+
+class Denying(Middleware):
+    """An author's middleware that lets nobody call or get anything."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:  # noqa: ARG002
+        raise ToolError(DENIED)
+
+    async def on_get_prompt(self, context: Any, call_next: Any) -> Any:  # noqa: ARG002
+        raise PromptError(DENIED)
+
+
+class SchemaTool(Tool):
+    """A tool without a function, of which only the schema is known."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult(content=str(arguments))
+
+
+def _of_schema() -> Tool:
+    count = {"n": {"type": "integer", "maximum": 7781}}
+    return SchemaTool(name="echo", parameters={"type": "object", "properties": count, "required": ["n"]})
+
+
+def echo(n: Annotated[int, Field(le=7781)]) -> str:
+    return f"ran {n}"
+
+
+KINDS = pytest.mark.parametrize(
+    "tool", [echo, lenient(echo), _of_schema()], ids=["function", "decorated", "schema"]
+)
+
+
+def _refusing() -> LenientMiddleware:
+    return LenientMiddleware(Policy(unrepairable="refuse"))
+
+
+@KINDS
+@pytest.mark.parametrize("depth", [1, 2])
+async def test_a_mounted_servers_guard_is_asked_before_any_answer(tool, depth):
+    """A refused call that a mounted server's middleware denies gets that answer, whatever its tool is."""
+    server = FastMCP("child", tools=[tool], middleware=[Denying()])
+    for level in range(depth):
+        parent = FastMCP(f"parent{level}", middleware=[_refusing()] if level == depth - 1 else [])
+        parent.mount(server)
+        server = parent
+    result = await call(server, "echo", {"n": "no"})
+    assert DENIED in result.content[0].text
+    assert "7781" not in str(result)
+
+
+@KINDS
+async def test_a_mounted_servers_guard_that_lets_pass_leaves_the_envelope(tool, events: Log):
+    """A refused call that a mounted server's middleware lets pass is answered with the envelope, and logged once."""
+    child = FastMCP("child", tools=[tool], middleware=[Guard()])
+    parent = FastMCP("parent", middleware=[_refusing()])
+    parent.mount(child, namespace="c")
+    assert code(await call(parent, "c_echo", {"n": "no"})) == "INVALID_N_TYPE"
+    assert events.names == ["call_rejected"]
+
+
+@not_on_3(NOT_THERE)
+@KINDS
+@pytest.mark.parametrize("is_mounted", [False, True])
+async def test_an_extension_is_asked_before_any_answer(tool, is_mounted):
+    """A refused call that an extension of the server, or of a mounted one, denies gets that answer."""
+    from fastmcp.server.extensions import ServerExtension
+
+    class Deny(ServerExtension):
+        identifier = "com.example/deny"
+
+        async def intercept_tool_call(self, params: Any, context: Any, call_next: Any) -> Any:  # noqa: ARG002
+            if params.name == "echo":
+                raise ToolError(DENIED)
+            return await call_next()
+
+    server = FastMCP("s", tools=[tool, ping], middleware=[] if is_mounted else [_refusing()])
+    server.add_extension(Deny())
+    if is_mounted:
+        parent = FastMCP("parent", middleware=[_refusing()])
+        parent.mount(server)
+        server = parent
+    assert DENIED in (await call(server, "echo", {"n": "no"})).content[0].text
+    assert code(await call(server, "ping", {"n": "no"})) == "UNKNOWN_PARAMETER"
+
+
+@pytest.mark.parametrize("denies", [True, False])
+async def test_a_mounted_servers_guard_of_prompts_is_asked_before_any_answer(denies):
+    """A refused prompt that a mounted server's middleware denies gets that answer; otherwise the envelope."""
+    child = FastMCP("child", middleware=[Denying() if denies else Guard()])
+
+    @child.prompt
+    def greet(count: int) -> str:
+        return f"hello {count}"
+
+    parent = FastMCP("parent", middleware=[LenientMiddleware()])
+    parent.mount(child)
+    async with Client(parent) as client:
+        with pytest.raises(Exception, match=DENIED if denies else "INVALID_COUNT_TYPE"):
+            await client.get_prompt("greet", {"count": "no"})
+
+
+async def test_a_trusted_middleware_with_an_assigned_hook_is_not_trusted():
+    """FastMCP's timing middleware on a parent, to whose object a hook was assigned, may deny calls as any other."""
+    timing = TimingMiddleware()
+    timing.on_call_tool = Guard().on_call_tool  # type: ignore[method-assign]
+    paths, read_file = _ran()
+    parent = FastMCP("parent", middleware=[timing])
+    parent.mount(FastMCP("child", middleware=[LenientMiddleware()], tools=[read_file]))
     assert (await call(parent, "read_file", {"Path": "/etc/p"})).is_error
     assert paths == []
 

@@ -23,6 +23,7 @@ from fastmcp.tools.tool_transform import (
 from fastmcp.utilities.versions import VersionSpec
 from fastmcp_versions import not_on_3, since
 
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import as_published, find_target
@@ -261,6 +262,12 @@ async def test_a_tool_is_probed_once():
 def test_private_fastmcp_apis_exist(owner, name):
     """FastMCP still has the private functions that are used by name."""
     assert callable(getattr(owner, name))
+
+
+def test_what_runs_middleware_and_extensions_is_wrapped():
+    """FastMCP still has the methods that a message passes on its way; refusals wait behind what they run."""
+    LenientMiddleware()
+    assert compat.is_wrapped()
 
 
 def test_no_tool_is_found_outside_a_call():

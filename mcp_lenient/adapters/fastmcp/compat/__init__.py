@@ -338,11 +338,20 @@ def header_name() -> str | None:
     return dependencies.get_http_headers(include_all=True).get("mcp-name")
 
 
-def arrange_early(wrap: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Wrap, once, what runs a server's middleware, since no middleware is told to which server it is added."""
-    run = getattr(FastMCP, "_run_middleware", None)
-    if run is not None and not hasattr(run, "__wrapped__"):
-        FastMCP._run_middleware = wraps(run)(wrap(run))  # type: ignore[method-assign]  # noqa: SLF001 - private to FastMCP
+def wrap_dispatch(*wrappers: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Wrap, once, the methods of FastMCP that run a server's middleware, and its extensions.
+
+    No middleware is told to which server it is added, and no public place is behind all that may deny a call.
+    """
+    for name, wrap in zip(host.DISPATCH, wrappers, strict=False):  # FastMCP 3 has no extensions
+        method = getattr(FastMCP, name, None)
+        if method is not None and not hasattr(method, "__wrapped__"):
+            setattr(FastMCP, name, wraps(method)(wrap(method)))
+
+
+def is_wrapped() -> bool:
+    """Return whether the methods are there, and wrapped."""
+    return all(hasattr(getattr(FastMCP, name, None), "__wrapped__") for name in host.DISPATCH)
 
 
 def take_calls(function: Callable[..., Any], schema: Callable[..., CoreSchema]) -> bool:

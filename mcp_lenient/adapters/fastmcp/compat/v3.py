@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SPAN_IS_INSIDE: Final = True
 STRICT_READS_JSON: Final = False
+DISPATCH: Final = ("_run_middleware",)
+ANSWERED_BEHIND_MIDDLEWARE: Final = ("tools/call", "prompts/get")
 MCPError = McpError
 HTTPError = httpx.HTTPError
 
