@@ -77,14 +77,14 @@ def with_types(schema: Mapping[str, Any], declared: Declared) -> Mapping[str, An
     if not isinstance(properties, Mapping):
         return schema
     accepted = {
-        name: own.schema
+        name: normalizer.schema
         for name, normalizers in declared.normalizers.items()
-        for own in normalizers
-        if hasattr(own, "schema") and name in properties and not _TYPED & {*properties[name]}
+        for normalizer in normalizers
+        if hasattr(normalizer, "schema") and name in properties and not _TYPED & {*properties[name]}
     }
     if not accepted:
         return schema
-    typed = {name: {**own, **accepted.get(name, {})} for name, own in properties.items()}
+    typed = {name: {**schema, **accepted.get(name, {})} for name, schema in properties.items()}
     return {**schema, "properties": typed}
 
 

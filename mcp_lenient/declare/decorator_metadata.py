@@ -97,10 +97,11 @@ def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
     )
     signature = inspect.signature(wrapper)
     parameters = [
-        each.replace(annotation=_unmarked(each.annotation)) for each in signature.parameters.values()
+        parameter.replace(annotation=_unmarked(parameter.annotation))
+        for parameter in signature.parameters.values()
     ]
     annotations: dict[str, Any] = getattr(wrapper, "__annotations__", {})
-    stand_in.__annotations__ = {name: _unmarked(each) for name, each in annotations.items()}
+    stand_in.__annotations__ = {name: _unmarked(annotation) for name, annotation in annotations.items()}
     stand_in.__signature__ = signature.replace(parameters=parameters)
     return cast("Callable[..., Any]", stand_in)
 
@@ -109,8 +110,8 @@ def _unmarked(annotation: Any) -> Any:
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *notes = get_args(annotation)
-    kept = (kind, *(note for note in notes if not isinstance(note, ParameterMark)))
-    return Annotated[kept] if len(kept) > 1 else kind
+    parts = (kind, *(note for note in notes if not isinstance(note, ParameterMark)))
+    return Annotated[parts] if len(parts) > 1 else kind
 
 
 @lru_cache(maxsize=5000)
@@ -121,7 +122,7 @@ def declared_of(function: Callable[..., Any]) -> Declared:
         hints = get_type_hints(written, include_extras=True)
     except (NameError, TypeError):
         hints = {}  # a partial, or a name that only FastMCP can resolve
-    normalizers = {name: own for name, hint in hints.items() if (own := annotated_normalizers(hint))}
+    normalizers = {name: chain for name, hint in hints.items() if (chain := annotated_normalizers(hint))}
     aliases = {name: others for name, hint in hints.items() if (others := annotated_aliases(hint))}
     declared = Declared(normalizers, aliases)
     if (marks := marks_of(function)) is not None:
@@ -136,8 +137,8 @@ def _published(declared: Declared, function: Callable[..., Any], hints: Mapping[
         for name, parameter in inspect.signature(function).parameters.items()
     }
     return Declared(
-        {names.get(name, name): own for name, own in declared.normalizers.items()},
-        {names.get(name, name): own for name, own in declared.aliases.items()},
+        {names.get(name, name): entries for name, entries in declared.normalizers.items()},
+        {names.get(name, name): entries for name, entries in declared.aliases.items()},
         declared.policy,
     )
 

@@ -55,7 +55,7 @@ class Policies:
             msg = f"tools must map name patterns to policies, got {patterns!r}."
             raise TypeError(msg)
         self._patterns = tuple(
-            (pattern, _checked(f"tools[{pattern!r}]", own)) for pattern, own in patterns.items()
+            (pattern, _checked(f"tools[{pattern!r}]", policy)) for pattern, policy in patterns.items()
         )
 
     def named(self, tool: str) -> Policy:

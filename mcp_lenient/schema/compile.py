@@ -167,12 +167,12 @@ class _Translation:
         for new, resource in self._references:  # grows meanwhile
             is_dynamic = "$dynamicRef" in new
             reference = new.pop("$dynamicRef" if is_dynamic else "$ref")
-            found = self._named.found(reference, resource, is_dynamic=is_dynamic)
-            target = None if found is None else found.schema
-            if isinstance(target, Mapping) and found is not None:
+            referred = self._named.found(reference, resource, is_dynamic=is_dynamic)
+            target = None if referred is None else referred.schema
+            if isinstance(target, Mapping) and referred is not None:
                 if id(target) not in self._made:
                     place = self._free_place()
-                    translated = self._translate(target, place, found.resource, found.path)
+                    translated = self._translate(target, place, referred.resource, referred.path)
                     self._root["$defs"][place[-1]] = translated
                 place, self._targets[id(new)] = self._made[id(target)]
                 new["$ref"] = _reference(place)
@@ -270,12 +270,14 @@ class _Translation:
             reason = _fault(alone)
             if reason is None:
                 continue
-            faults = {keyword: fault for keyword, said in alone.items() if (fault := _fault({keyword: said}))}
+            faults = {
+                keyword: fault for keyword, value in alone.items() if (fault := _fault({keyword: value}))
+            }
             for keyword in faults.keys() - _KNOWN_KEYWORDS:
                 del schema[keyword]
-            known = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
-            if known or not faults:
-                self._take_out(schema, next(iter(known.values()), reason), frozenset(known))
+            known_faults = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
+            if known_faults or not faults:
+                self._take_out(schema, next(iter(known_faults.values()), reason), frozenset(known_faults))
 
     def _keep_targets(self) -> None:
         """Move the targets of references out of the parts that were taken out."""

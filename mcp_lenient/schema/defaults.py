@@ -37,7 +37,7 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
 def _leads_into_widened(root: Mapping[str, Any], reference: str) -> bool:
     tokens = reference.split("/")
     above = (resolve(root, "/".join(tokens[:length])) for length in range(1, len(tokens)))
-    return any(isinstance(each, Mapping) and DEFAULT in each for each in above)
+    return any(isinstance(part, Mapping) and DEFAULT in part for part in above)
 
 
 def _widened(schema: Any, checks: PartChecks) -> Any:
@@ -45,7 +45,7 @@ def _widened(schema: Any, checks: PartChecks) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     new = with_subschemas(schema, partial(_widened, checks=checks))
-    new |= {each: schema[each] for each in CONDITIONS & schema.keys()}
+    new |= {keyword: schema[keyword] for keyword in CONDITIONS & schema.keys()}
     properties = new.get("properties")
     if isinstance(properties, dict):
         for name, sub in properties.items():

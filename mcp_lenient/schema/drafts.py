@@ -84,7 +84,7 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> 
 
 def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
     """Return a copy of one schema translated to 2020-12; its subschemas are the same objects."""
-    new = {name: said for name, said in schema.items() if isinstance(name, str) and name not in _DROPPED}
+    new = {name: value for name, value in schema.items() if isinstance(name, str) and name not in _DROPPED}
     if ref_alone and isinstance(new.get("$ref"), str):
         new = {keyword: value for keyword, value in new.items() if keyword in _BESIDE_REF}
     for keyword in DEFINITIONS & new.keys():
@@ -118,11 +118,11 @@ def _tuple_items(new: Schema) -> None:
 def _required(new: Schema) -> None:
     if isinstance(new.get("required"), bool):
         del new["required"]
-    properties, known = new.get("properties"), new.get("required", ())
+    properties, names = new.get("properties"), new.get("required", ())
     subs = properties.items() if isinstance(properties, Mapping) else ()
     required = [name for name, sub in subs if isinstance(sub, Mapping) and sub.get("required") is True]
-    if required and isinstance(known, (list, tuple)):
-        new["required"] = [*known, *required]
+    if required and isinstance(names, (list, tuple)):
+        new["required"] = [*names, *required]
 
 
 def _lists(new: Schema) -> None:
@@ -144,9 +144,9 @@ def _dependencies(new: Schema) -> None:
     for name, needed in dependencies.items():
         is_names = isinstance(needed, (str, list, tuple))
         keyword = "dependentRequired" if is_names else "dependentSchemas"
-        known = new.get(keyword)
+        declared = new.get(keyword)
         value = [needed] if isinstance(needed, str) else needed
-        new[keyword] = {**(known if isinstance(known, Mapping) else {}), name: value}
+        new[keyword] = {**(declared if isinstance(declared, Mapping) else {}), name: value}
 
 
 def _with_null(new: Schema) -> Schema:

@@ -107,8 +107,8 @@ def _ref(validator: Any, reference: str, value: Any, schema: Any) -> Iterator[Va
     referred = _REFERRED.get()
     key = reference, id(value)
     if key not in referred:
-        found = Draft202012Validator.VALIDATORS["$ref"](validator, reference, value, schema)
-        referred[key] = next(iter(found), None)
+        errors = Draft202012Validator.VALIDATORS["$ref"](validator, reference, value, schema)
+        referred[key] = next(iter(errors), None)
     if referred[key] is not None:
         yield referred[key]
 

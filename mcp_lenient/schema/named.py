@@ -54,12 +54,12 @@ class NamedSchemas:
             self._whole = resource.schema
         if resource.address is not None:
             self._resources.setdefault(resource.address, resource)
-        found = FoundSchema(schema, resource)
+        target = FoundSchema(schema, resource)
         for anchor in anchors:
             if isinstance(anchor, str):
-                self._anchors.setdefault((id(resource.schema), anchor), found)
+                self._anchors.setdefault((id(resource.schema), anchor), target)
         if isinstance(anchors[1], str):
-            self._dynamic.setdefault(anchors[1], []).append(found)
+            self._dynamic.setdefault(anchors[1], []).append(target)
         return resource
 
     def found(self, reference: Any, resource: Resource, *, is_dynamic: bool) -> FoundSchema | None:
@@ -73,9 +73,9 @@ class NamedSchemas:
         fragment = unquote(fragment)
         if fragment[:1] in ("", "/"):
             return FoundSchema(pointed_at(there.schema, fragment), there, tuple(tokens_of(fragment)))
-        found = self._anchors.get((id(there.schema), fragment))
-        if not is_dynamic or found is None or found.schema.get("$dynamicAnchor") != fragment:
-            return found
+        target = self._anchors.get((id(there.schema), fragment))
+        if not is_dynamic or target is None or target.schema.get("$dynamicAnchor") != fragment:
+            return target
         # The outermost resource on the way counts: the whole schema, or the only one that there is.
         same = self._dynamic[fragment]
         outermost = [other for other in same if other.resource.schema is self._whole] or same

@@ -62,7 +62,7 @@ class Tree:
         if len(key) < 2:
             return key[0] if key else None
         if key not in self._unions:
-            self._unions[key] = self.node({"anyOf": [each.schema for each in key]})
+            self._unions[key] = self.node({"anyOf": [branch.schema for branch in key]})
         return self._unions[key]
 
     def has_format(self, text: str, form: Any) -> bool:
@@ -109,16 +109,23 @@ class Node:
         self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
         others = [*self.says("additionalProperties")]
         others += self.says("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._said) else ()
-        self.closed = any(each is False for each in others)
+        self.closed = any(other is False for other in others)
         self.extra = self._first("additionalProperties")
-        unions = [each for each in (*self.says("anyOf"), *self.says("oneOf")) if isinstance(each, list)]
+        unions = [
+            branches for branches in (*self.says("anyOf"), *self.says("oneOf")) if isinstance(branches, list)
+        ]
         self.unread = UNREAD in self._said or len(unions) > _MAX_UNIONS
         form = self._first("format") or ("json" if self._first("contentMediaType") else None)
         self.format = form if isinstance(form, str) else None
         self.default = tuple(self.says("default")[:1])
-        listed = (each for said in self.says("examples") if isinstance(said, list) for each in said)
+        listed = (
+            example
+            for examples in self.says("examples")
+            if isinstance(examples, list)
+            for example in examples
+        )
         self.examples = (*listed, *self.says("example"))
-        hidden = any(each is True for each in self.says("writeOnly"))
+        hidden = any(flag is True for flag in self.says("writeOnly"))
         self.marked_secret = hidden or "password" in self.says("format")
         self._memo: dict[Any, Any] = {}
 
@@ -134,20 +141,20 @@ class Node:
         key = (function, *more)
         if key not in self._memo:
             self._memo[key] = function(self, *more)
-        found: T = self._memo[key]
-        return found
+        value: T = self._memo[key]
+        return value
 
     # What it accepts
 
     @cached_property
     def _listed(self) -> frozenset[tuple[bool, Any]]:
-        scalars = (each for each in self.enum or () if not isinstance(each, (list, dict)))
-        return frozenset((isinstance(each, bool), each) for each in scalars)
+        scalars = (scalar for scalar in self.enum or () if not isinstance(scalar, (list, dict)))
+        return frozenset((isinstance(scalar, bool), scalar) for scalar in scalars)
 
     def lists(self, value: Any) -> bool:
         """Return whether a value is in the enum; any value is, if there is none."""
         if self.enum is None or not isinstance(value, _HASHED):
-            return self.enum is None or any(same_json(each, value) for each in self.enum)
+            return self.enum is None or any(same_json(member, value) for member in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
     @cached_property
@@ -185,8 +192,12 @@ class Node:
     @cached_property
     def adds_up(self) -> bool:
         """Whether it accepts each container of which it accepts all names and all that is in it."""
-        own = [said for part in self.parts if (said := part.keys() - _NOT_OWN)]
-        return len(own) < 2 and not self.tree.has_one_of and all(said <= _OF_PARTS for said in own)
+        keyword_sets = [keywords for part in self.parts if (keywords := part.keys() - _NOT_OWN)]
+        return (
+            len(keyword_sets) < 2
+            and not self.tree.has_one_of
+            and all(keywords <= _OF_PARTS for keywords in keyword_sets)
+        )
 
     # Unions
 
@@ -200,8 +211,8 @@ class Node:
         """The branches of a union and of unions in it, each with the keywords beside it; or the node itself."""
         if self.unread or _union_of(self.parts) is None:
             return (self,)
-        found = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_WAYS)
-        return tuple(self.tree.node(schema) for schema in found)
+        schemas = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_WAYS)
+        return tuple(self.tree.node(schema) for schema in schemas)
 
     @cached_property
     def secret(self) -> bool:
@@ -246,7 +257,7 @@ class Node:
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the ways that accept the JSON type of a value."""
-        return tuple([each for each in self.ways if fits(each.types, value, exact_integers=exact_integers)])
+        return tuple([way for way in self.ways if fits(way.types, value, exact_integers=exact_integers)])
 
     def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the ways that a refused value most likely targets, by its type, discriminator or required names."""
@@ -280,8 +291,8 @@ class Node:
     @cached_property
     def patterns(self) -> tuple[tuple[str, Node], ...]:
         """The ``patternProperties``, each with its node."""
-        found = (each for said in self.says("patternProperties") for each in said.items())
-        return tuple((pattern, self.tree.node(schema)) for pattern, schema in found)
+        patterns = (entry for schemas in self.says("patternProperties") for entry in schemas.items())
+        return tuple((pattern, self.tree.node(schema)) for pattern, schema in patterns)
 
     def _by_pattern(self, name: str) -> Node | None:
         return next((node for pattern, node in self.patterns if holds("pattern", pattern, name)), None)
@@ -314,10 +325,10 @@ class Node:
         """Return the node of an item or a property: declared, by pattern or additional; None if it may be anything."""
         if not isinstance(key, str):
             return self.item(key) if isinstance(key, int) and key >= 0 else None
-        found = self.property_nodes.get(key) or self._by_pattern(key)
-        if found is None and isinstance(self.extra, Mapping):
+        node = self.property_nodes.get(key) or self._by_pattern(key)
+        if node is None and isinstance(self.extra, Mapping):
             return self.tree.node(self.extra)
-        return found
+        return node
 
 
 def children(nodes: Iterable[Node], key: str | int) -> list[Node]:
@@ -376,9 +387,9 @@ def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
 # --- what parts say together ------------------------------------------------------------------------------
 
 
-def _types(said: Iterable[Any]) -> tuple[str, ...] | None:
+def _types(keywords: Iterable[Any]) -> tuple[str, ...] | None:
     types: tuple[str, ...] | None = None
-    for named in said:
+    for named in keywords:
         these = (named,) if isinstance(named, str) else tuple(named)
         types = these if types is None else tuple(name for name in types if name in these)
     return types
@@ -393,24 +404,24 @@ def _constants(parts: Parts) -> tuple[Any, ...] | None:
     return None
 
 
-def _properties(said: Iterable[Any]) -> Mapping[str, Any]:
+def _properties(declared: Iterable[Any]) -> Mapping[str, Any]:
     """Return the properties by name; a property of several parts gets an ``allOf`` of theirs."""
-    found = by_key(pair for named in said for pair in named.items())
-    return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
+    schemas = by_key(pair for named in declared for pair in named.items())
+    return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in schemas.items()}
 
 
 def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[int, Any]) -> Iterator[Any]:
     """Yield the schema of each branch, nested unions included. Skip a branch already expanded, since unions may be recursive."""
     parts = parts_of(root, schema)
-    found = _union_of(parts)
-    if found is None:
+    union = _union_of(parts)
+    if union is None:
         yield _with(around, schema)
         return
-    beside, branches = found
+    beside, branches = union
     for part in beside:
-        own = {name: value for name, value in part.items() if name not in _NOT_OWN}
-        if own and own not in around:  # else nested unions would repeat them
-            around = (*around, own)
+        shared = {name: value for name, value in part.items() if name not in _NOT_OWN}
+        if shared and shared not in around:  # else nested unions would repeat them
+            around = (*around, shared)
     for branch in branches:
         if id(branch) not in seen:
             seen[id(branch)] = branch  # kept alive, so that its id is not reused

@@ -42,16 +42,16 @@ def parts_of(root: Schema, schema: Any) -> Parts:
     """Return a schema without its refused default, its ``$ref`` targets and its ``allOf``, each once; () for a boolean."""
     if isinstance(schema, dict) and _LEADING.isdisjoint(schema):
         return (schema,)
-    found: dict[int, Schema] = {}
+    schemas: dict[int, Schema] = {}
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Mapping) and DEFAULT in part:
             part = part["anyOf"][0]
-        if not isinstance(part, Mapping) or id(part) in found:
+        if not isinstance(part, Mapping) or id(part) in schemas:
             continue
-        found[id(part)] = part
+        schemas[id(part)] = part
         waiting.extend(reversed(part.get("allOf", ())))
         if isinstance(part.get("$ref"), str):
             waiting.append(resolve(root, part["$ref"]))
-    return tuple(found.values())
+    return tuple(schemas.values())

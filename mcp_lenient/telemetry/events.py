@@ -125,9 +125,9 @@ def fault_of(
         return _FAULTS_OF_EVENTS[event]
     if repeated > 1:
         return "loop"
-    codes = [each.error_code if each.error_code == "CUT_OFF" else each.code for each in violations]
-    found = [_FAULTS_OF_CODES.get(code, "wrong_value") for code in codes]
-    return min(found, key=_FAULTS.index) if found else _FAULTS_OF_CODES.get(error_code or "")
+    codes = ["CUT_OFF" if fault.error_code == "CUT_OFF" else fault.code for fault in violations]
+    faults = [_FAULTS_OF_CODES.get(code, "wrong_value") for code in codes]
+    return min(faults, key=_FAULTS.index) if faults else _FAULTS_OF_CODES.get(error_code or "")
 
 
 def event_fields(  # noqa: PLR0913 - one for each part of an event
@@ -167,7 +167,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         "repairs": [_repair_record(item, secret) for item in repairs[:LISTED]],
         "repair_count": len(repairs),
         "hints": [
-            {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
+            {"code": "json_text_kept", "pointer": escaped_pointer(hint, secret)} for hint in hints[:LISTED]
         ],
         "shapes": _shapes(sent, secret),
         "duration_us": max(duration_us, 0),
@@ -449,11 +449,11 @@ def _outcome(fields: Mapping[str, Any]) -> Iterator[str]:
         yield f"raised {fields['exception']}"
     if "error_id" in fields:
         yield f"id {fields['error_id']}"
-    wrong = [_violation(each, alone=len(violations) == 1) for each in violations]
+    wrong = [_violation(violation, alone=len(violations) == 1) for violation in violations]
     yield from _first_few("at ", wrong, fields.get("violation_count", 0))
-    changes = [f"{each['rule']} at {_place(each)}" for each in repairs]
+    changes = [f"{repair['rule']} at {_place(repair)}" for repair in repairs]
     yield from _first_few("after " if wrong else "", changes, fields.get("repair_count", 0))
-    yield from _first_few("", [f"{each['code']} at {_place(each)}" for each in fields.get("hints", ())], 0)
+    yield from _first_few("", [f"{hint['code']} at {_place(hint)}" for hint in fields.get("hints", ())], 0)
     if fields.get("repeated", 1) > 1:
         yield f"(the same call, refused {fields['repeated']} times)"
 

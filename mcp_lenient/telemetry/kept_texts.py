@@ -35,7 +35,7 @@ def kept_texts(top: Node, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         pointer((name,))
         for name, kind in texts.items()
         if name in declared
-        and {"string", kind} <= {each for way in declared[name].ways for each in way.types or ()}
+        and {"string", kind} <= {type_ for way in declared[name].ways for type_ in way.types or ()}
         and _is_json(arguments[name])
     )
 

@@ -45,7 +45,7 @@ def record(fields: Mapping[str, Any], tool: str) -> None:
         return
 
     def listed(name: str, key: str) -> list[str]:
-        return [each[key] for each in fields.get(name, ())]
+        return [entry[key] for entry in fields.get(name, ())]
 
     event, code = fields["event"], fields.get("error_code")
     outcome = _attributes(
@@ -162,8 +162,8 @@ def emit_record(level: str, fields: Mapping[str, Any]) -> None:
 @lru_cache(maxsize=1)
 def _logger(provider: LoggerProvider) -> Logger:
     """Return this process's logger; its scope names the instance where the provider's resource does not."""
-    known = getattr(getattr(provider, "resource", None), "attributes", {})
-    named = None if _INSTANCE in known else {_INSTANCE: str(uuid4())}
+    attributes = getattr(getattr(provider, "resource", None), "attributes", {})
+    named = None if _INSTANCE in attributes else {_INSTANCE: str(uuid4())}
     return provider.get_logger("mcp_lenient", _version(), attributes=named)
 
 
@@ -270,14 +270,14 @@ class Metrics:
         """Count a call that began at ``started``; ``tool`` is None if the server does not have the called tool."""
         outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
         labels = {"tool": name, "client": self._label(client)}
-        each = _Instruments()
-        each.calls.add(1, {"outcome": outcome, "tool": name} | ({"fault": fault} if fault else {}))
+        instruments = _Instruments()
+        instruments.calls.add(1, {"outcome": outcome, "tool": name} | ({"fault": fault} if fault else {}))
         if event != "call_failed":  # its time includes the tool's
-            each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
+            instruments.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
         for repair in repairs:
-            each.repairs.add(1, {"rule": repair.rule, **labels})
+            instruments.repairs.add(1, {"rule": repair.rule, **labels})
         for violation in violations:
-            each.violations.add(1, {"code": violation.code, **labels})
+            instruments.violations.add(1, {"code": violation.code, **labels})
 
     def _label(self, client: str | None) -> str:
         if client is None:

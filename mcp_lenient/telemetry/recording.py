@@ -106,17 +106,17 @@ def masked(
     if isinstance(value, Mapping):
         named = keys_naming_secret(value, secret)
         entries = {}
-        for name, each in value.items():
-            child, hidden = _below(node, name, each, secret, hides if named <= {name} else _SECRET)
+        for name, entry in value.items():
+            child, hidden = _below(node, name, entry, secret, hides if named <= {name} else _SECRET)
             shown = name if hides < _SECRET and is_name(name) else _form(str(name))
-            entries[shown] = masked(each, child, secret, hidden, depth + 1)
+            entries[shown] = masked(entry, child, secret, hidden, depth + 1)
         return entries
     if isinstance(value, list):
-        options = {at: each.lstrip("-") for at, each in enumerate(value) if isinstance(each, str)}
+        options = {at: item.lstrip("-") for at, item in enumerate(value) if isinstance(item, str)}
         named = keys_naming_secret(options, secret)
         return [
-            masked(each, below(node, at), secret, hides if named <= {at} else _SECRET, depth + 1)
-            for at, each in enumerate(value)
+            masked(item, below(node, at), secret, hides if named <= {at} else _SECRET, depth + 1)
+            for at, item in enumerate(value)
         ]
     if isinstance(value, str):
         return _text(value, node, secret, hides, depth)
@@ -129,12 +129,12 @@ def _below(
     node: Node | None, name: Any, value: Any, secret: Collection[str], hides: int
 ) -> tuple[Node | None, int]:
     """Return the schema of an entry, and whether its value is hidden."""
-    known = {} if node is None else node.properties
+    properties = {} if node is None else node.properties
     child = below(node, name)
     if child is None:
-        alike = next((each for each in known if name_words(each) == name_words(str(name))), None)
+        alike = next((other for other in properties if name_words(other) == name_words(str(name))), None)
         child = None if alike is None else below(node, alike)
-    if child is None and isinstance(value, Mapping) and value.keys() & known:  # it wraps the arguments
+    if child is None and isinstance(value, Mapping) and value.keys() & properties:  # it wraps the arguments
         child = node
     if secret_name(name, secret):
         hides = _SECRET
@@ -152,7 +152,7 @@ def _text(text: str, node: Node | None, secret: Collection[str], hides: int, dep
 
 
 def _has_label(text: str, secret: Collection[str]) -> bool:
-    return any(secret_name(found[2], secret) for found in _LABELED.finditer(text))
+    return any(secret_name(match[2], secret) for match in _LABELED.finditer(text))
 
 
 def _takes_objects(node: Node | None) -> bool:

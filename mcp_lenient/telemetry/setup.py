@@ -56,9 +56,9 @@ def configure_logging(
         LoggingError: When an argument is invalid; names it and the allowed values.
     """
     least = level.lower() if isinstance(level, str) else level
-    for name, given, allowed in (("style", style, get_args(Style)), ("level", least, tuple(_LEVELS))):
-        if given not in allowed:
-            raise _invalid(given, name, f"one of {', '.join(map(repr, allowed))}")
+    for name, setting, allowed in (("style", style, get_args(Style)), ("level", least, tuple(_LEVELS))):
+        if setting not in allowed:
+            raise _invalid(setting, name, f"one of {', '.join(map(repr, allowed))}")
     if isinstance(accepted, bool) or not isinstance(accepted, (int, float)) or not 0 <= accepted <= 1:
         raise _invalid(accepted, "accepted", "a number from 0 to 1")
     for name, count in (("max_bytes", max_bytes), ("backups", backups)):
@@ -70,13 +70,13 @@ def configure_logging(
     render = json_line if style == "json" else colored_line if colors else plain_line
     chosen = Destination(sink, render, _LEVELS[least], accepted)
     EVENTS.addHandler(chosen)
-    reset_logging(kept=chosen)
+    reset_logging(keep=chosen)
 
 
-def reset_logging(*, kept: Destination | None = None) -> None:
+def reset_logging(*, keep: Destination | None = None) -> None:
     """Undo :func:`configure_logging` and close its file, except for a destination that is kept."""
     for handler in EVENTS.handlers[:]:
-        if isinstance(handler, Destination) and handler is not kept:
+        if isinstance(handler, Destination) and handler is not keep:
             EVENTS.removeHandler(handler)
             handler.close()
 
@@ -106,8 +106,8 @@ class _File(RotatingFileHandler):
     debug = info = warning = line
 
 
-def _invalid(given: object, name: str, allowed: str) -> LoggingError:
-    return LoggingError(f"{name} must be {allowed}, but is {given!r}")
+def _invalid(setting: object, name: str, allowed: str) -> LoggingError:
+    return LoggingError(f"{name} must be {allowed}, but is {setting!r}")
 
 
 def _is_terminal() -> bool:

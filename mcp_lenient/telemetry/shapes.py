@@ -48,18 +48,18 @@ def shapes_of(
     >>> shapes_of(Tree({}).top, {"tags": "a, b", "api_key": "x"})
     [{'pointer': '/tags', 'type': 'string', 'length': 4, 'characters': ['letter', 'separator', 'space']}, {'pointer': '/api_key', 'type': 'secret'}]
     """
-    found: list[dict[str, Any]] = []
+    shapes: list[dict[str, Any]] = []
     waiting: deque[tuple[Path, Any, Node | None]] = deque([((), arguments, top)])
-    while waiting and len(found) < LISTED:
+    while waiting and len(shapes) < LISTED:
         path, value, node = waiting.popleft()
         is_secret = bool(path) and (secret_name(path[-1], secret) or (node is not None and node.secret))
         if path:
             place = {"pointer": escaped_pointer(pointer(path), secret)}
-            found.append(place | ({"type": "secret"} if is_secret else _shape(value)))
+            shapes.append(place | ({"type": "secret"} if is_secret else _shape(value)))
         if len(path) < _DEEPEST and not is_secret:
             inside = islice(entries(value), LISTED)
-            waiting.extend(((*path, key), each, below(node, key)) for key, each in inside)
-    return found
+            waiting.extend(((*path, key), entry, below(node, key)) for key, entry in inside)
+    return shapes
 
 
 def _shape(value: Any) -> dict[str, Any]:

@@ -69,8 +69,9 @@ class Destination(logging.NullHandler):
 
 def destination() -> Destination | Silence | None:
     """Return the handler of events: that of :func:`silenced`, else that of ``configure_logging``, else None."""
-    own = [each for each in EVENTS.handlers if isinstance(each, Destination | Silence)]
-    return next((each for each in own if isinstance(each, Silence)), own[-1] if own else None)
+    handlers = [handler for handler in EVENTS.handlers if isinstance(handler, Destination | Silence)]
+    last = handlers[-1] if handlers else None
+    return next((handler for handler in handlers if isinstance(handler, Silence)), last)
 
 
 @contextmanager

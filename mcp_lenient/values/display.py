@@ -184,7 +184,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in text)
+    return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
 
 
 def place(path: Path, *, quoted: bool = False) -> str:
@@ -243,7 +243,7 @@ def first_sentence(text: object, limit: int) -> str:
 def encodable(value: Any) -> Any:
     """Return the JSON value with lone surrogates escaped, so that it can be sent as UTF-8."""
     if isinstance(value, str):
-        return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", value)
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", value)
     if isinstance(value, Mapping):
         return {encodable(key): encodable(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -259,9 +259,9 @@ def exact(name: object) -> bool:
 def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
     """Return a JSON Pointer for logs: at most 15 parts, masked unless they have the form of a name, and below a secret one."""
     first, *parts = pointer.split("/", _MAX_PARTS)
-    kept = [first and shown_key(first)]
+    shown = [first and shown_key(first)]
     hidden = secret_name(first, secret)
     for part in parts[: _MAX_PARTS - 1]:
-        kept.append(HIDDEN if hidden else part if part == _MORE else shown_key(part))
+        shown.append(HIDDEN if hidden else part if part == _MORE else shown_key(part))
         hidden = hidden or secret_name(part, secret)
-    return "/".join([*kept, _MORE] if len(parts) == _MAX_PARTS else kept)
+    return "/".join([*shown, _MORE] if len(parts) == _MAX_PARTS else shown)

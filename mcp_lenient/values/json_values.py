@@ -45,8 +45,10 @@ PYTHON_TYPES: Final[Mapping[type, str]] = {
 
 def json_type(value: Any) -> str:
     """Return the JSON type name of a value; a Python subclass counts as its base."""
-    known = PYTHON_TYPES.get(type(value))
-    return known or next((name for kind, name in PYTHON_TYPES.items() if isinstance(value, kind)), "object")
+    json_type = PYTHON_TYPES.get(type(value))
+    return json_type or next(
+        (name for kind, name in PYTHON_TYPES.items() if isinstance(value, kind)), "object"
+    )
 
 
 def same_json(left: Any, right: Any) -> bool:
@@ -108,30 +110,34 @@ def holds_many(arguments: Any) -> bool:
 
 def _everything_in(value: Any) -> list[Any]:
     """Return a value and all values in it, level by level; each container once, as one may contain itself."""
-    found: list[Any] = [value]
+    everything: list[Any] = [value]
     seen: set[int] = set()
-    for each in found:
-        if isinstance(each, (dict, list)) and id(each) not in seen:
-            seen.add(id(each))
-            found += each.values() if isinstance(each, dict) else each
-    return found
+    for part in everything:
+        if isinstance(part, (dict, list)) and id(part) not in seen:
+            seen.add(id(part))
+            everything += part.values() if isinstance(part, dict) else part
+    return everything
 
 
 def has_whole_float(value: Any) -> bool:
     """Return whether the value is or contains a float without a fraction."""
-    return any(isinstance(each, float) and each.is_integer() for each in _everything_in(value))
+    return any(isinstance(number, float) and number.is_integer() for number in _everything_in(value))
 
 
 def nests_less(value: Any, deepest: int) -> bool:
     """Return whether a value has at most this many levels; False for one that contains itself."""
     level = [value]
     for _ in range(deepest + 1):
-        level = [each for each in level if isinstance(each, (dict, list, tuple))]
+        level = [value for value in level if isinstance(value, (dict, list, tuple))]
         if not level:
             return True
         if len(level) > _MAX_CONTAINERS:  # a list that contains itself twice
             return False
-        level = [*chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level)]
+        level = [
+            *chain.from_iterable(
+                container.values() if isinstance(container, dict) else container for container in level
+            )
+        ]
     return False
 
 
@@ -185,9 +191,9 @@ def plain(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(entry) for entry in value]
     return SPELLED[type(value)](value) if type(value) in SPELLED else value
 
 
@@ -353,8 +359,8 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     if _MAY_LOSE.search(text) is None:
         return parsed
     parts = _everything_in(parsed.value)
-    texts = [each for each in parts if isinstance(each, str)]
-    texts += [key for each in parts if isinstance(each, dict) for key in each]
+    texts = [part for part in parts if isinstance(part, str)]
+    texts += [key for part in parts if isinstance(part, dict) for key in part]
     return None if any(map(_LOST_BACKSLASH.search, texts)) else parsed
 
 
@@ -377,10 +383,10 @@ def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     parsed = parse_container(text, limits, dialects)
     if parsed is not None or "json" not in dialects:
         return parsed
-    invalid = {each[1] for each in _ANY_ESCAPE.finditer(text) if each[1]}
+    invalid = {escape[1] for escape in _ANY_ESCAPE.finditer(text) if escape[1]}
     if not invalid or invalid & _ONE_LETTER or any(map(str.isspace, invalid)):
         return None
-    doubled = _ANY_ESCAPE.sub(lambda each: f"\\{each[0]}" if each[1] else each[0], text)
+    doubled = _ANY_ESCAPE.sub(lambda escape: f"\\{escape[0]}" if escape[1] else escape[0], text)
     return parse_container(doubled, limits, JSON)
 
 
@@ -411,11 +417,11 @@ class DuplicateKeyError(ValueError):
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of a JSON parser; DuplicateKeyError if a key comes twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         counts = Counter(key for key, _ in pairs)
-        raise DuplicateKeyError(next(key for key in found if counts[key] > 1))
-    return found
+        raise DuplicateKeyError(next(key for key in members if counts[key] > 1))
+    return members
 
 
 def no_constant(name: str) -> None:
@@ -470,13 +476,13 @@ def break_of(text: str) -> Break | None:
 
 
 def _open_brackets(text: str) -> list[int]:
-    found: list[int] = []
+    unclosed: list[int] = []
     for match in _STRING_OR_BRACKET.finditer(text):
         if match[0] in "[{":
-            found.append(match.start())
-        elif match[0] in "]}" and found:
-            found.pop()
-    return found
+            unclosed.append(match.start())
+        elif match[0] in "]}" and unclosed:
+            unclosed.pop()
+    return unclosed
 
 
 # --- JSON5 and Python -------------------------------------------------------------------------------------
@@ -517,7 +523,9 @@ def _relaxed(text: str, dialects: frozenset[Dialect]) -> Parsed | None:
         return None
     as_json, kinds = scanned
     kinds |= {"no_python"} if _NO_PYTHON.search(text) else set()
-    possible = [each for each, foreign in _FOREIGN.items() if each in dialects and foreign.isdisjoint(kinds)]
+    possible = [
+        dialect for dialect, foreign in _FOREIGN.items() if dialect in dialects and foreign.isdisjoint(kinds)
+    ]
     # `\/` is one character in JSON5 and two in Python.
     if not possible or ("python" in possible and "slash" in kinds):
         return None

@@ -110,7 +110,7 @@ def language(name: str) -> Language:
 @cache
 def languages() -> tuple[str, ...]:
     """Return the names of the known languages."""
-    catalogs = (each.name for each in _locale().iterdir() if (each / _DOMAIN).is_file())
+    catalogs = (folder.name for folder in _locale().iterdir() if (folder / _DOMAIN).is_file())
     return tuple(sorted((ENGLISH, *catalogs)))
 
 
@@ -119,7 +119,7 @@ def resolved(tag: str) -> str | None:
     names = {name.casefold(): name for name in languages()}
     parts = tag.casefold().replace("-", "_").split("_")
     tries = ("_".join(parts[:length]) for length in range(len(parts), 0, -1))
-    return next((names[each] for each in tries if each in names), None)
+    return next((names[tag] for tag in tries if tag in names), None)
 
 
 def _locale() -> Any:

@@ -24,25 +24,25 @@ def leaked_markup(arguments: Mapping[Any, Any]) -> list[str]:
     There it is closed by a tag of its own name, which nothing in it has opened:
     github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.
     """
-    found = []
+    keys = []
     for key, text in arguments.items():
         may_hold = type(text) is str and len(text) > _SHORTEST and text.find("<", -_LONGEST_REST) >= 0
         if may_hold and _is_cut_at(key, text):
-            found.append(key)
-    return found
+            keys.append(key)
+    return keys
 
 
 def _is_cut_at(key: object, text: str) -> bool:
     rest = text[-_LONGEST_REST:]
     if not isinstance(key, str) or len(key) > _LONGEST_NAME or f"</{key}" not in rest:
         return False
-    own = re.escape(key)
-    if re.search(rf"</{own}\s*>\s*(?:{_CLOSING}|{_OPENING})", rest) is None:
+    pattern = re.escape(key)
+    if re.search(rf"</{pattern}\s*>\s*(?:{_CLOSING}|{_OPENING})", rest) is None:
         return False
-    return len(re.findall(rf"<{own}[\s>]", text)) < text.count(f"</{key}")
+    return len(re.findall(rf"<{pattern}[\s>]", text)) < text.count(f"</{key}")
 
 
 def names_in_markup(text: object) -> Iterator[str]:
     """Yield the names of parameters that begin in a text, each after a tag that closes something."""
     if isinstance(text, str) and "parameter" in text:
-        yield from (each["name"] for each in _NEXT.finditer(text))
+        yield from (match["name"] for match in _NEXT.finditer(text))

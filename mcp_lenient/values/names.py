@@ -32,8 +32,8 @@ def fold_name(name: str) -> str:
         return name
     if "_" not in name and "-" not in name and " " not in name:
         return fold_case(name)
-    kept = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
-    return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
+    separated = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
+    return fold_case(separated.replace("_", "").replace("-", "").replace(" ", "")) or name
 
 
 _CONVENTIONS = ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[^A-Z_-]+", "[^a-z -]+")
@@ -42,16 +42,16 @@ _CONVENTIONS = ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[
 def style_of(names: Collection[str]) -> Callable[[str], bool]:
     """Return a test of whether a name is of one style with these: camel, Pascal, snake, kebab, words or constants."""
     bare = [name.strip("_-") for name in names]
-    styles = [each for each in _CONVENTIONS if all(re.fullmatch(each, name) for name in bare)]
-    return lambda name: any(re.fullmatch(each, name.strip("_-")) for each in styles)
+    styles = [style for style in _CONVENTIONS if all(re.fullmatch(style, name) for name in bare)]
+    return lambda name: any(re.fullmatch(style, name.strip("_-")) for style in styles)
 
 
 def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
     """Return the values of each key, in order."""
-    found: dict[str, list[T]] = {}
+    groups: dict[str, list[T]] = {}
     for key, value in pairs:
-        found.setdefault(key, []).append(value)
-    return found
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def case_target(sent: str, folded: Mapping[str, Sequence[str]]) -> str | None:
@@ -64,7 +64,7 @@ def case_target(sent: str, folded: Mapping[str, Sequence[str]]) -> str | None:
     if len(names) != 1 or names[0] == sent:
         return None
     marks = zip(_marks(sent), _marks(names[0]), strict=True)
-    return names[0] if all(mark in ("", own) for mark, own in marks) else None
+    return names[0] if all(mark in ("", own_mark) for mark, own_mark in marks) else None
 
 
 def _marks(name: str) -> tuple[str, str]:
@@ -90,19 +90,19 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
 
     The prefix, ``mcp__server__``, must name this server (``servers``) or the one behind it that has the tool.
     """
-    sent, left = _without_leaks(sent[: 2 * _LONGEST_TOOL])
-    if " " in sent or len(sent) > _LONGEST_TOOL or not {*_LEAKED_WORD.findall(left)}.isdisjoint(listed):
+    sent, leaked = _without_leaks(sent[: 2 * _LONGEST_TOOL])
+    if " " in sent or len(sent) > _LONGEST_TOOL or not {*_LEAKED_WORD.findall(leaked)}.isdisjoint(listed):
         return None
     folded = by_key((_fold_tool(name), name) for name in listed)
-    found = [ToolName(name) for name in folded.get(_fold_tool(sent), ())]
+    candidates = [ToolName(name) for name in folded.get(_fold_tool(sent), ())]
     parts = sent.split("__") if sent.startswith(_PREFIX) else []
     for at in range(2, len(parts)):
         server, tool = "__".join(parts[1:at]), "__".join(parts[at:])
         if server and tool:
-            if any(same_tool_name(server, own) for own in servers):
-                found += [ToolName(name) for name in folded.get(_fold_tool(tool), ())]
-            found += [ToolName(name, server) for name in folded.get(_fold_tool(f"{server}_{tool}"), ())]
-    return found[0] if len({meant.name for meant in found}) == 1 else None
+            if any(same_tool_name(server, own_server) for own_server in servers):
+                candidates += [ToolName(name) for name in folded.get(_fold_tool(tool), ())]
+            candidates += [ToolName(name, server) for name in folded.get(_fold_tool(f"{server}_{tool}"), ())]
+    return candidates[0] if len({candidate.name for candidate in candidates}) == 1 else None
 
 
 # What a model's own format of calls leaves in a name: control tokens and namespaces of OpenAI's Harmony
@@ -114,8 +114,8 @@ _LEAKED_WORD: Final = re.compile(r"[\w.-]+")
 
 
 def _without_leaks(sent: str) -> tuple[str, str]:
-    found = _LEAKS.fullmatch(sent)
-    return (found["name"], sent[found.end("name") :]) if found else (sent, "")
+    match = _LEAKS.fullmatch(sent)
+    return (match["name"], sent[match.end("name") :]) if match else (sent, "")
 
 
 def same_tool_name(one: str, other: str) -> bool:
@@ -230,7 +230,7 @@ def same_word(one: str, other: str, least: int = _MIN_AMONG_WORDS) -> bool:
         return False
     if is_slip(one, other):
         return len(one) == len(other) > _MIN_LETTERS or min(len(one), len(other)) >= least
-    replaced = sum(letter != own for letter, own in zip(one, other, strict=False))
+    replaced = sum(letter != expected for letter, expected in zip(one, other, strict=False))
     return replaced == 1 and len(one) == len(other) >= _MIN_REPLACED and one[-1] == other[-1]
 
 
@@ -241,10 +241,10 @@ def _begins(one: str, other: str) -> float:
 
 def near(sent: str, names: Iterable[str]) -> list[str]:
     """Return the names similar to the sent one, likeliest first."""
-    known = sorted(names)
-    likely = sorted((-score, name) for name in known if (score := likeness(sent, name)))
+    candidates = sorted(names)
+    likely = sorted((-score, name) for name in candidates if (score := likeness(sent, name)))
     # Other than a value under a name, a tool's name may be suggested for any slip: nothing is moved.
-    close = get_close_matches(sent[:_LONGEST_TOOL], known, cutoff=_CLOSE)
+    close = get_close_matches(sent[:_LONGEST_TOOL], candidates, cutoff=_CLOSE)
     return list(dict.fromkeys([*(name for _, name in likely), *close]))
 
 

@@ -140,8 +140,8 @@ class _Difference:
 
     def _source(self, path: Path, value: Any) -> Path | None:
         """Return where a value was: under the same name, else as a whole entry."""
-        everywhere = chain(self.gone.items(), *(_parts(each, at) for at, each in self.gone.items()))
-        alike = [place for place, each in everywhere if place not in self._moved and same_json(each, value)]
+        everywhere = chain(self.gone.items(), *(_parts(part, at) for at, part in self.gone.items()))
+        alike = [place for place, part in everywhere if place not in self._moved and same_json(part, value)]
         named = [place for place in alike if place[-1:] == path[-1:]]
         return next(iter(named or [place for place in alike if place in self.gone]), None)
 

@@ -85,8 +85,8 @@ def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """Return the end of a sentence about an unknown name, with the most similar known name."""
-    found = near(name, islice(names, _MAX_COMPARED))
-    return f"; did you mean '{shown(found[0])}'?" if found else "."
+    nearest = near(name, islice(names, _MAX_COMPARED))
+    return f"; did you mean '{shown(nearest[0])}'?" if nearest else "."
 
 
 Name = Annotated[str, Field(min_length=1)]
@@ -238,8 +238,10 @@ class ParameterEntry(_Entry):
 
     def build(self) -> tuple[Normalize, ...]:
         """Return the normalizers, in the order of the fields above, whatever their order in the file."""
-        made = (getattr(self, name) for name in type(self).model_fields if name not in ("aliases", *_STATED))
-        return tuple(one for one in made if one is not None)
+        fields = (
+            getattr(self, name) for name in type(self).model_fields if name not in ("aliases", *_STATED)
+        )
+        return tuple(normalizer for normalizer in fields if normalizer is not None)
 
 
 class ToolEntry(_Entry):
@@ -263,12 +265,14 @@ class ToolEntry(_Entry):
     def declared(self, around: Limits, document: Document, path: Path) -> Declared:
         """Return the same for the middleware; the tool is at a path of the file."""
         entries = self.parameters.items()
-        says = {name: each for name, each in entries if not each.model_fields_set.isdisjoint(_STATED)}
+        says = {name: entry for name, entry in entries if not entry.model_fields_set.isdisjoint(_STATED)}
         return Declared(
             normalizers={name: run for name, entry in entries if (run := entry.build())},
             aliases={name: tuple(entry.aliases) for name, entry in entries if entry.aliases},
             policy=self.policy.changes(around),
-            stated={name: each.stated(document, (*path, "parameters", name)) for name, each in says.items()},
+            stated={
+                name: entry.stated(document, (*path, "parameters", name)) for name, entry in says.items()
+            },
             description=self.description,
         )
 
@@ -297,8 +301,8 @@ class FileEntry(_Entry):
 
     def by_path(self) -> dict[Path, ToolEntry]:
         """Return each tool by its place in the file."""
-        found: dict[Path, ToolEntry] = {(name,): tool for name, tool in self.__pydantic_extra__.items()}
-        return found | {("tools", name): tool for name, tool in self.tools.items()}
+        tools: dict[Path, ToolEntry] = {(name,): tool for name, tool in self.__pydantic_extra__.items()}
+        return tools | {("tools", name): tool for name, tool in self.tools.items()}
 
 
 MAX_WORDS = 300

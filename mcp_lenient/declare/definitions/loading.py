@@ -69,9 +69,9 @@ class WatchedDefinitions:
             yield False
             return
         try:
-            self._next, found = now + _PAUSE, self._look()
-            yield found != self._handled
-            self._handled = found
+            self._next, stamp = now + _PAUSE, self._look()
+            yield stamp != self._handled
+            self._handled = stamp
         finally:
             self._claimed.release()
 
@@ -82,15 +82,15 @@ class WatchedDefinitions:
             DefinitionError: When it is wrong or empty, no file, or was changed while it was read.
             OSError: When it cannot be read.
         """
-        found = self._path.stat()
-        if not S_ISREG(found.st_mode):
+        stat = self._path.stat()
+        if not S_ISREG(stat.st_mode):
             reason = "this is not a file"
-        elif not found.st_size:
+        elif not stat.st_size:
             # Most programs empty a file before they write it: what it kept secret must not be shown meanwhile.
             reason = "the file is empty"
         else:
             definitions = load_definitions(self._path)
-            if _stamp(self._path.stat()) == _stamp(found):
+            if _stamp(self._path.stat()) == _stamp(stat):
                 return definitions
             reason = "the file was changed while it was read"
         msg = f"{self.name}: {reason}."
@@ -103,9 +103,9 @@ class WatchedDefinitions:
             return None
 
 
-def _stamp(found: stat_result) -> tuple[int, ...]:
+def _stamp(stat: stat_result) -> tuple[int, ...]:
     # The time of its inode changes with its permissions as well: a file that could not be read may be readable now.
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 def _definitions(entry: FileEntry, document: Document) -> Definitions:

@@ -51,25 +51,25 @@ def contradictions(
     ways = Tree(read).top.ways
     properties = {name: node for way in ways for name, node in way.property_nodes.items()}
     required = {name for way in ways for name in way.required}
-    for name, own in stated.items():
+    for name, statement in stated.items():
         if name not in properties:
             continue  # the log reports unknown names
         called = f"'{shown(name)}' of tool '{shown(tool)}'"
-        taken = properties[name].taken or frozenset(own.types)
+        taken = properties[name].taken or frozenset(statement.types)
         fitting = {*taken, "integer"} if "number" in taken else taken
-        wrong = [each for each in own.types if each not in fitting]
+        wrong = [json_type for json_type in statement.types if json_type not in fitting]
         if wrong:
-            yield f"{own.where['type']}: {called} is not {_either(wrong)}: it takes {_either(sorted(taken))}."
-        if own.required and name not in required:
-            yield f"{own.where['required']}: {called} is not required: the tool may be called without it."
-        if own.required is False and name in required and not own.default:
-            yield f"{own.where['required']}: {called} is required: give it a default here, or say so."
-        if own.default and not wrong and refuses(validator, name, own.default[0]):
-            yield f"{own.where['default']}: {called} does not take its default."
+            yield f"{statement.where['type']}: {called} is not {_either(wrong)}: it takes {_either(sorted(taken))}."
+        if statement.required and name not in required:
+            yield f"{statement.where['required']}: {called} is not required: the tool may be called without it."
+        if statement.required is False and name in required and not statement.default:
+            yield f"{statement.where['required']}: {called} is required: give it a default here, or say so."
+        if statement.default and not wrong and refuses(validator, name, statement.default[0]):
+            yield f"{statement.where['default']}: {called} does not take its default."
 
 
 def _either(types: Collection[str]) -> str:
-    return " or ".join(ONE_OF_A_TYPE[each] for each in types)
+    return " or ".join(ONE_OF_A_TYPE[json_type] for json_type in types)
 
 
 def refuses(validator: Validator, name: str, value: Any) -> bool:
@@ -83,8 +83,12 @@ def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mappin
     properties = schema.get("properties")
     if not stated or not isinstance(properties, Mapping):
         return schema
-    told = {name: _described(properties[name], own) for name, own in stated.items() if name in properties}
-    return {**schema, "properties": {**properties, **told}}
+    described = {
+        name: _described(properties[name], statement)
+        for name, statement in stated.items()
+        if name in properties
+    }
+    return {**schema, "properties": {**properties, **described}}
 
 
 def published(
@@ -93,25 +97,29 @@ def published(
     """Return a schema as a client is to read it: with the file's descriptions and defaults, unless it contradicts them."""
     if any(contradictions(tool, declared.stated, readable(schema), validator)):
         return schema
-    optional = {name for name, own in declared.stated.items() if own.default}
+    optional = {name for name, statement in declared.stated.items() if statement.default}
     required = [name for name in schema.get("required", ()) if name not in optional]
     return {**described(schema, declared.stated), **({"required": required} if "required" in schema else {})}
 
 
-def _described(schema: Any, own: Stated) -> Any:
+def _described(schema: Any, statement: Stated) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    description = {} if own.description is None else {"description": own.description}
-    return {**schema, **description, **({"default": own.default[0]} if own.default else {})}
+    description = {} if statement.description is None else {"description": statement.description}
+    return {**schema, **description, **({"default": statement.default[0]} if statement.default else {})}
 
 
 def defaults(declared: Declared, schema: Mapping[str, Any]) -> dict[str, tuple[Normalize, ...]]:
     """Return normalizers that fill in the defaults of the file, by parameter, but for those that the schema has."""
     properties = schema.get("properties", {})
     return {
-        name: (Default(own.default[0], frozenset(map(fold_name, (name, *declared.aliases.get(name, ()))))),)
-        for name, own in declared.stated.items()
-        if own.default and name in properties and not _has_default(properties[name], own.default[0])
+        name: (
+            Default(statement.default[0], frozenset(map(fold_name, (name, *declared.aliases.get(name, ()))))),
+        )
+        for name, statement in declared.stated.items()
+        if statement.default
+        and name in properties
+        and not _has_default(properties[name], statement.default[0])
     }
 
 

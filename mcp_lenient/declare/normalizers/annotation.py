@@ -193,8 +193,8 @@ def _union_members(annotation: Any) -> tuple[Any, ...]:
 
 def _chain(schema: Mapping[str, Any]) -> Chain | None:
     function = schema.get("function")
-    found = function.get("function") if isinstance(function, Mapping) else None
-    return found if isinstance(found, Chain) else None
+    chain = function.get("function") if isinstance(function, Mapping) else None
+    return chain if isinstance(chain, Chain) else None
 
 
 def _as_pydantic_error(error: NormalizationError) -> PydanticCustomError:
@@ -202,8 +202,8 @@ def _as_pydantic_error(error: NormalizationError) -> PydanticCustomError:
     message: str = error.message
     if not isinstance(message, Text):
         message = message.encode("utf-8", "backslashreplace").decode()
-    told = {"code": error.code, "message": message, "expected_types": error.expected_types}
-    return PydanticCustomError(ERROR_TYPE, "{message}", told)
+    context = {"code": error.code, "message": message, "expected_types": error.expected_types}
+    return PydanticCustomError(ERROR_TYPE, "{message}", context)
 
 
 _NUMBER_KEYWORDS: Final = {
@@ -232,32 +232,36 @@ def _with_constraints(
     Pydantic checks them by functions around the normalizer and writes their own names (``ge``) into the schema. For
     a nullable type these functions fail on null, and a pattern is not written at all.
     """
-    inner, found = _constraints_behind(schema)
-    if not found or inner == "union":  # on a union, Pydantic writes these names without a normalizer too
+    inner, constraints = _constraints_behind(schema)
+    # On a union, Pydantic writes these names without a normalizer too.
+    if not constraints or inner == "union":
         return json_schema
     keywords = _KEYWORDS.get(inner, {})
-    if not found <= keywords.keys():
+    if not constraints <= keywords.keys():
         msg = (
             f"The constraints after {normalizer!r} belong before it: write Annotated[..., Field(...), "
             "normalizer]. Pydantic would check them on null as well, or leave them out of the schema."
         )
         raise SchemaError(msg)
-    return {keywords.get(name, name) if name in found else name: entry for name, entry in json_schema.items()}
+    return {
+        keywords.get(name, name) if name in constraints else name: entry
+        for name, entry in json_schema.items()
+    }
 
 
 def _constraints_behind(schema: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
     """Return the core type under the normalizers, and the constraints after them."""
-    found: set[str] = set()
+    constraints: set[str] = set()
     while _chain(schema) is None:
         if schema["type"] == "chain":
-            found.add("pattern")
+            constraints.add("pattern")
             schema = schema["steps"][0]
         elif schema["type"] in _FUNCTION_SCHEMAS:
-            found |= _CONSTRAINTS & (schema.get("metadata") or {}).get("pydantic_js_updates", {}).keys()
+            constraints |= _CONSTRAINTS & (schema.get("metadata") or {}).get("pydantic_js_updates", {}).keys()
             schema = schema["schema"]
         else:
             return schema["type"], frozenset()
-    return schema["json_schema_input_schema"]["type"], frozenset(found)
+    return schema["json_schema_input_schema"]["type"], frozenset(constraints)
 
 
 INVALID_TYPE: Final = "INVALID_{PARAMETER}_TYPE"
@@ -297,9 +301,9 @@ class Custom(ReadyMade):
     """The normalizer of :func:`normalizer`."""
 
     def __post_init__(self) -> None:
-        own = self.function
-        is_right = callable(own) and not inspect.iscoroutinefunction(own)
-        require(is_right, "from_function(function)", "a callable that is not async", own)
+        normalizer = self.function
+        is_right = callable(normalizer) and not inspect.iscoroutinefunction(normalizer)
+        require(is_right, "from_function(function)", "a callable that is not async", normalizer)
 
     @property
     def __name__(self) -> str:

@@ -44,8 +44,8 @@ def parse_json(*kinds: Container) -> ReadyMade:
 
 
 def _parse_json(value: Any, *kinds: Container) -> Any:
-    found = container(value, _LIMITS) if isinstance(value, str) else None
-    return value if found is None or json_type(found) not in kinds else found
+    items = container(value, _LIMITS) if isinstance(value, str) else None
+    return value if items is None or json_type(items) not in kinds else items
 
 
 def split(separator: str = ",") -> ReadyMade:
@@ -144,14 +144,14 @@ def tags(
     for name, flag in (("trim", trim), ("lower", lower), ("unique", unique)):
         require(isinstance(flag, bool), f"tags({name}=...)", "true or false", flag)
     changes = {str.strip: trim, str.lower: lower}
-    each = tuple(change for change, is_wanted in changes.items() if is_wanted)
-    return Tags(_tags, (separator, each, unique))
+    wanted = tuple(change for change, is_wanted in changes.items() if is_wanted)
+    return Tags(_tags, (separator, wanted, unique))
 
 
 def _tags(
     value: Any,
     separator: str | None,
-    each: tuple[Callable[[str], str], ...],
+    changes: tuple[Callable[[str], str], ...],
     unique: bool,  # noqa: FBT001 - as tags() has it
 ) -> Any:
     """Return the list of tags, or None; refuse any other value."""
@@ -166,15 +166,15 @@ def _tags(
         if listed is value:
             raise WrongItemsError(INVALID_TYPE, message, _EXPECTED, items=wrong)
         _refuse(message)
-    for change in each:
+    for change in changes:
         listed = list(map(change, listed))
     return list(dict.fromkeys(listed)) if unique else listed
 
 
 def _parsed(text: str, separator: str | None) -> Any:
-    found = container(text, _LIMITS)
-    if found is not None or is_null_text(text):
-        return found
+    items = container(text, _LIMITS)
+    if items is not None or is_null_text(text):
+        return items
     if looks_like_json(text):
         _refuse(Text("send an array of strings or null; the text begins like JSON, but is not a JSON array"))
     if says_nothing(text):

@@ -88,10 +88,11 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Rea
     by_word: dict[str, Scalar] = {}
     entries = sorted(meanings.items(), key=lambda entry: entry[0])
     for word, value in entries:
-        known = by_word.setdefault(_word(word, match_case), value)
+        first_meaning = by_word.setdefault(_word(word, match_case), value)
         ignored = "the outer space" if match_case else "the case"
         allowed = f"unambiguous when {ignored} of {word!r} is ignored"
-        require((type(known), known) == (type(value), value), "synonyms(meanings)", allowed, value)
+        is_same = (type(first_meaning), first_meaning) == (type(value), value)
+        require(is_same, "synonyms(meanings)", allowed, value)
     for word, value in entries:
         allowed = f"final, but the meaning of {word!r} is a synonym as well"
         is_final = not isinstance(value, str) or by_word.get(_word(value, match_case), value) == value
@@ -214,15 +215,15 @@ def _iso_date(value: Any, order: Order | None) -> Any:
 
 def _dates(text: str, order: Order | None) -> set[str]:
     for pattern in _PATTERNS:
-        found = pattern.fullmatch(text)
-        if found is not None:
-            month = found["month"]
+        match = pattern.fullmatch(text)
+        if match is not None:
+            month = match["month"]
             number = int(month) if month.isdecimal() else _MONTHS.get(month.lower(), 0)
-            return set(_date(found["year"], number, found["day"]))
-    found = _YEAR_LAST.fullmatch(text)
-    if found is None:
+            return set(_date(match["year"], number, match["day"]))
+    match = _YEAR_LAST.fullmatch(text)
+    if match is None:
         return set()
-    first, _, second, year = found.groups()
+    first, _, second, year = match.groups()
     day_first = _date(year, int(second), first) if order != "mdy" else ()
     month_first = _date(year, int(first), second) if order != "dmy" else ()
     return {*day_first, *month_first}
