@@ -55,7 +55,7 @@ _TIMES = (
 )
 
 
-def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Text | None:
+def reason_of(code: str, context: Mapping[str, Any], sent: object = None) -> Text | None:
     """Return the reason why a value is refused; None if the error type alone does not help a caller.
 
     Only known texts of Pydantic's context are used, as others quote the value; ``given`` is the value, whose type is
@@ -69,7 +69,7 @@ def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Te
     if code == "url_parsing":
         return Text("write a URL with its scheme") if error == "relative URL without a base" else None
     named = _type_asked(code)
-    if named is None or named == json_type(given):
+    if named is None or named == json_type(sent):
         return None
     return Text("it must be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
 
@@ -85,14 +85,14 @@ def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
     named = _type_asked(code)
     if code in _LIMITS_OF_KEYS:
         words, bound = _LIMITS_OF_KEYS[code]
-        asked = Text(words, bound=in_json(context[bound]))
+        demand = Text(words, bound=in_json(context[bound]))
     elif named is not None:
-        asked = Text("be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
+        demand = Text("be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
     elif code in ("literal_error", "enum"):
-        asked = Text("be {thing}", thing=context["expected"])
+        demand = Text("be {thing}", thing=context["expected"])
     else:
         return reason_of(code, context)
-    return Text("a key must {asked}", asked=asked)
+    return Text("a key must {asked}", asked=demand)
 
 
 def _with_context(words: str, context: Mapping[str, Any]) -> Text:
@@ -126,46 +126,46 @@ def faults_of(error: ValidationError, arguments: Mapping[str, Any]) -> tuple[Fau
     if error.error_count() <= MOST_FAULTS:
         details = error.errors(include_url=False)
         return ordered([_fault(detail, arguments) for detail in details], arguments)
-    found: dict[Fault, None] = {}
+    faults: dict[Fault, None] = {}
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
         loc = detail["loc"]
         kind = _kind(detail["type"], loc) if len(loc) == 1 else "type"
-        found[Fault(loc[:1], kind)] = None
-    return ordered(found, arguments)
+        faults[Fault(loc[:1], kind)] = None
+    return ordered(faults, arguments)
 
 
 def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
     """Return the fault of one error; without a reason in a union branch, since other branches have other reasons."""
-    code, loc, given = error["type"], error["loc"], error["input"]
+    code, loc, sent = error["type"], error["loc"], error["input"]
     kind = _kind(code, loc)
     if kind == "missing":
-        return Fault((*_path(arguments, loc[:-1], given), *loc[-1:]), kind)
+        return Fault((*_path(arguments, loc[:-1], sent), *loc[-1:]), kind)
     if code == "invalid_key":
         return Fault(loc, kind)
     if loc and loc[0] not in arguments:
         return Fault(loc[:1], "missing")  # a default that is invalid: a value has to be sent
     if code == ERROR_TYPE:
-        own = error["ctx"]
-        told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
-        fault = Fault(_path(arguments, loc, given), told, own["message"], own["code"])
-        return replace(fault, expected_types=tuple(own["expected_types"]))
+        details = error["ctx"]
+        kind = "type" if details["code"].endswith("_TYPE") else "value"
+        fault = Fault(_path(arguments, loc, sent), kind, details["message"], details["code"])
+        return replace(fault, expected_types=tuple(details["expected_types"]))
     prefix, context = _AUTHORS_PREFIX.get(code), error.get("ctx", {})
     detail = error["msg"].removeprefix(prefix) if prefix else None
-    keyed = _key_path(arguments, loc, given) if _KEY_MARK in loc else None
+    keyed = _key_path(arguments, loc, sent) if _KEY_MARK in loc else None
     if keyed is not None:
         return Fault(keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == _KEY_MARK else None)
     if code.startswith("union_tag_"):
-        return _tag_fault(_path(arguments, loc, given), given, context["discriminator"])
-    path = _path(arguments, loc, given)
+        return _tag_fault(_path(arguments, loc, sent), sent, context["discriminator"])
+    path = _path(arguments, loc, sent)
     of_branch = not path or loc[-1] != path[-1]
-    return Fault(path, kind, detail, reason=None if of_branch else reason_of(code, context, given))
+    return Fault(path, kind, detail, reason=None if of_branch else reason_of(code, context, sent))
 
 
-def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
+def _key_path(arguments: Mapping[str, Any], loc: Path, sent: object) -> Path | None:
     """Return the path of a map entry whose key has an error; union branches follow the mark in ``loc``."""
     for at in (at for at in range(len(loc) - 1, 0, -1) if loc[at] == _KEY_MARK):
         path = _path(arguments, loc[:at], _ANY)
-        if path and (at == len(loc) - 1 or path[-1] == given):
+        if path and (at == len(loc) - 1 or path[-1] == sent):
             return path
     return None
 
@@ -177,15 +177,15 @@ def _kind(code: str, loc: Path) -> FaultKind:
     return _KINDS.get(code) or ("type" if is_type else "value")
 
 
-def _tag_fault(path: Path, given: object, discriminator: str) -> Fault:
+def _tag_fault(path: Path, sent: object, discriminator: str) -> Fault:
     """Return the fault of a discriminated union, at the discriminator if that is a property."""
     name = _PROPERTY.fullmatch(discriminator)
-    if name is None or not isinstance(given, dict):
+    if name is None or not isinstance(sent, dict):
         return Fault(path, "value")
-    return Fault((*path, name[1]), "value" if name[1] in given else "missing")
+    return Fault((*path, name[1]), "value" if name[1] in sent else "missing")
 
 
-def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
+def _path(arguments: Mapping[str, Any], loc: Path, sent: object) -> Path:
     """Return the path in the arguments for a ``loc``.
 
     A ``loc`` also contains union branches and validators, whose names may be those of properties; the right path is the
@@ -193,14 +193,14 @@ def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
     """
     walks = islice(_walks(arguments, loc), _MAX_WALKS)
     straight, end = next(walks)
-    if _same(end, given):
+    if _same(end, sent):
         return straight
-    return next((path for path, end in walks if _same(end, given)), straight)
+    return next((path for path, end in walks if _same(end, sent)), straight)
 
 
-def _same(here: object, given: object) -> bool:
+def _same(here: object, sent: object) -> bool:
     try:
-        return here is given or (type(here) is type(given) and here == given)
+        return here is sent or (type(here) is type(sent) and here == sent)
     except RecursionError:
         return False
 
@@ -220,13 +220,13 @@ def _walks(arguments: Mapping[str, Any], loc: Path) -> Iterator[tuple[Path, Any]
 
 def ordered(faults: Collection[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
     """Return the faults, each once, in the order of the arguments, missing names last."""
-    found = dict.fromkeys(faults)
+    unique = dict.fromkeys(faults)
     positions = {step(name): at for at, name in enumerate(arguments)}
 
     def place(fault: Fault) -> tuple[bool, int]:
         return fault.kind == "missing", positions.get(fault.path[0], -1) if fault.path else -1
 
-    return tuple(sorted(found, key=place))
+    return tuple(sorted(unique, key=place))
 
 
 def step(name: object) -> str | int:
@@ -246,5 +246,5 @@ def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any])
     for path, value in waiting:
         if isinstance(value, str) and _SURROGATE.search(value):
             return Fault(path, "value", reason=_NO_CHARACTER)
-        waiting += [((*path, step(key)), each) for key, each in entries(value)]
+        waiting += [((*path, step(key)), entry) for key, entry in entries(value)]
     return Fault((), "value", reason=_NO_CHARACTER)

@@ -82,22 +82,22 @@ def _is_json(arguments: Any) -> bool:
     """Return whether all values have types that a JSON parser returns; level by level, so that the loops run in C."""
     level: list[Any] = [arguments]
     while level:
-        objects = [each for each in level if type(each) is dict]
-        entries = [*map(dict.values, objects), *(each for each in level if type(each) is list)]
+        objects = [value for value in level if type(value) is dict]
+        entries = [*map(dict.values, objects), *(value for value in level if type(value) is list)]
         kinds = set(map(type, chain.from_iterable(entries)))
         if not (kinds <= _JSON_TYPES and _TEXT.issuperset(map(type, chain.from_iterable(objects)))):
             return False
         if _CONTAINERS.isdisjoint(kinds):
             return True
-        level = [each for each in chain.from_iterable(entries) if type(each) in _CONTAINERS]
+        level = [value for value in chain.from_iterable(entries) if type(value) in _CONTAINERS]
     return True
 
 
 def _schema(core: Core, *, strict: bool) -> Schema:
     kind = core["type"]
-    given = {key for key, value in core.items() if value is not None and value is not False} - _IGNORED
+    settings = {key for key, value in core.items() if value is not None and value is not False} - _IGNORED
     config = core.get("config") or {}
-    if kind not in _PARTS or not given <= _PARTS[kind] or not _MODEL_CONFIG.issuperset(config):
+    if kind not in _PARTS or not settings <= _PARTS[kind] or not _MODEL_CONFIG.issuperset(config):
         raise _NotPlain
     if kind in _SCALARS:
         return _scalar(kind, strict=strict)
@@ -113,9 +113,9 @@ def _schema(core: Core, *, strict: bool) -> Schema:
         return _map(core, strict=strict)
     if kind == "model-fields":
         return _object(core["fields"].items(), closed=strict, strict=strict)
-    named = [(each["name"], each) for each in core["arguments_schema"] if "alias" not in each]
+    named = [(argument["name"], argument) for argument in core["arguments_schema"] if "alias" not in argument]
     if len(named) < len(core["arguments_schema"]) or any(
-        each.get("mode") == "positional_only" for _, each in named
+        argument.get("mode") == "positional_only" for _, argument in named
     ):
         raise _NotPlain
     return _object(named, closed=True, strict=strict)
@@ -148,5 +148,5 @@ def _object(fields: Any, *, closed: bool, strict: bool) -> Schema:
         properties[name] = _schema(field["schema"], strict=strict)
     required = [name for name, field in fields if field["schema"]["type"] != "default"]
     # Draft 4 forbids an empty list.
-    asked = {"required": required} if required else {}
-    return {"type": "object", "properties": properties, "additionalProperties": not closed, **asked}
+    demanded = {"required": required} if required else {}
+    return {"type": "object", "properties": properties, "additionalProperties": not closed, **demanded}
