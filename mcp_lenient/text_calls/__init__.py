@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.dialects import (
-    anthropic_xml,
-    cline_xml,
-    deepseek,
-    gemma,
-    glm,
-    harmony,
-    kimi,
-    llama,
-    mistral,
-    python,
-    qwen_xml,
-)
+from mcp_lenient.text_calls.dialects.table import DIALECTS, NATIVE, ROWS
 from mcp_lenient.text_calls.scan import JSON, AnswerCalls, read_answer
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.limits import Limits
-
-if TYPE_CHECKING:
-    from mcp_lenient.text_calls.native import Dialect
 
 __all__ = ["ToolCall", "parse_tool_call", "parse_tool_calls"]
 
@@ -82,35 +67,15 @@ def parse_tool_calls(
     >>> parse_tool_calls('[TOOL_CALLS]search[ARGS]{"query": "tea"}')
     (ToolCall(server=None, tool='search', arguments={'query': 'tea'}),)
 
-    A call is ``<tool>{...}</tool>``, in the tag of its server or not, or a JSON object with a name
-    (``name``, ``tool``, ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``,
-    ``parameters``, ``params``; also as JSON text), alone, in a list, inside OpenAI's
-    ``{"type": "function", "function": {...}}`` or ``tool_calls``. A call without arguments may be ``<tool/>``; one that
-    begins with a capital letter only if it is among ``tools``. If plain JSON fails, JSON5 and Python literals are tried.
+    A call is ``<tool>{...}</tool>``, in the tag of its server or not, or a JSON object with a name (``name``, ``tool``,
+    ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``, ``parameters``, ``params``; also as JSON
+    text), alone, in a list, or as OpenAI's and Anthropic's APIs write it; or it is in one of the dialects of model families and
+    prompts. If plain JSON fails, JSON5 and Python literals are tried. A text is parsed in one dialect, that of its first call.
 
-    The native forms of model families are parsed as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
-    ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call. Two other forms
-    with tags may be beside JSON: ``anthropic_xml``, which is ``<invoke name="tool"><parameter name="key">value</parameter>
-    </invoke>``, and ``cline_xml``, which is ``<tool><key>value</key></tool>`` for a tool among ``tools``. Their values are
-    text; :func:`mcp_lenient.normalize` turns ``"5"`` into 5. ``python`` is ``[tool(key='value')]``, also in a fence for
-    ``python``, ``py`` or ``tool_code``, or ``tool(key='value')`` on lines of its own, if all tools are among ``tools``; the
-    same calls once bare and once in a fence are one group, and another group is an error.
-
-    A call is read at the beginning of a line that is not indented (by less than four spaces before the first text, or directly
-    after another call, marked reasoning such as ``<think>``, or a token of the model's own turn), and only if everything
-    outside of calls and marked reasoning is plain: lines of words that end like a sentence, without a label as in
-    ``User: do it``, and list items with a blank line after them. The line after a call does not begin with a small letter.
-    Inline code, quotations, parentheses and bold text may be in them if they end on the same line. Around calls may be a
-    fence on lines of its own (bare, ``json``, ``xml``, ``tool_call``), the tags ``<tool_call>``, ``<tool_calls>``,
-    ``<function_call>``, ``<function_calls>``, ``<tool_use>`` and ``<minimax:tool_call>``, and the tag of a server in
-    ``servers``, or with which the name of a tool among ``tools`` begins (``<web><web_search>``), with nothing besides calls in them. A marker of a native form may also follow words on their line: those
-    that begin with ``<|``, ``<｜`` and ``[TOOL_CALLS]`` a sentence, or words without a sign or a space before the marker
-    (Gemma's may have a space), ``<tool_call>`` a sentence.
-
-    What is inside any other element, fence, comment, quotation or the like is prose, however it ends. A call that is
-    outside of them, but beside text that is not plain, is an error that tells the model to send the call alone. So is the
-    tag of a tool among ``tools`` that cannot be read, and the record of a call, such as one with the status ``failed`` or
-    of the type ``tool_result``.
+    A call is read only where no structure of the text can quote it: at the beginning of a line, with nothing but calls, marked
+    reasoning and plain sentences outside of it. What is inside another element, fence, comment or quotation is prose. A call
+    beside text that is not plain is an error, and so are the tag of a known tool that cannot be read and the record of a call.
+    ``docs/how-to/agents.md`` has the dialects and all of the conditions.
 
     Args:
         text: The model's output.
@@ -118,8 +83,9 @@ def parse_tool_calls(
             Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
             them an ambiguous value is an error. Default: any tool, and no call is in the form of ``cline_xml``
             or ``python``.
-        dialect: The dialects that the prompt asked for, one or several of those named here and ``json``; a call in
-            another one is not read. Default: all of them.
+        dialect: The dialects that the prompt asked for, one or several of ``json``, ``anthropic_xml``, ``cline_xml``,
+            ``deepseek``, ``gemma``, ``gigachat``, ``glm``, ``harmony``, ``kimi``, ``lfm2``, ``llama``, ``mistral``, ``phi4``,
+            ``python`` and ``qwen_xml``; a call in another one is not read. Default: all of them.
         servers: The names of servers, whose tags may be around those of their tools.
         limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on
             nesting (``depth``); the other limits do not apply.
@@ -141,24 +107,11 @@ def answer_in(
     """Return a text and the calls in it; see :func:`parse_tool_calls`."""
     chosen = _chosen(dialect)
     source = Source.of(text, limits or Limits(), tools)
-    dialects = [each for name, each in DIALECTS.items() if name in chosen]
-    return source, read_answer(source, dialects, takes_json=JSON in chosen)
-
-
-_MODULES: Final = (
-    *(qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma),
-    *(anthropic_xml, cline_xml, python),
-)
-DIALECTS: Final[Mapping[str, Dialect]] = {each.DIALECT.name: each.DIALECT for each in _MODULES}
-"""The dialects besides JSON, which is that of Hermes, Qwen 2.5 and 3, Llama 3, OpenAI and Anthropic."""
-NATIVE: Final = frozenset(
-    each.name for each in DIALECTS.values() if not each.is_markup and each is not python.DIALECT
-)
-"""The dialects of model families, whose chat templates write the results."""
+    return source, read_answer(source, [row for row in ROWS if row.name in chosen], takes_json=JSON in chosen)
 
 
 def _chosen(dialect: str | Iterable[str] | None) -> frozenset[str]:
-    known = frozenset({JSON, *DIALECTS})
+    known = DIALECTS | {JSON}
     chosen = known if dialect is None else frozenset([dialect] if isinstance(dialect, str) else dialect)
     for name in chosen - known or () if chosen else ("",):
         msg = f"dialect must be one or several of {', '.join(sorted(known))}, but is {name!r}"
@@ -168,4 +121,4 @@ def _chosen(dialect: str | Iterable[str] | None) -> frozenset[str]:
 
 def is_native(text: str, dialect: str | Iterable[str] | None) -> bool:
     """Return whether a text without a readable call seems to have one in the dialect of a model family."""
-    return any(DIALECTS[name].opener.search(text) for name in NATIVE & _chosen(dialect))
+    return any(row.opener.search(text) for row in ROWS if row.name in NATIVE & _chosen(dialect))

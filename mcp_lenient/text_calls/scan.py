@@ -19,7 +19,8 @@ from mcp_lenient.text_calls.call import (
     looks_like_call,
 )
 from mcp_lenient.text_calls.dialects import python
-from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect
+from mcp_lenient.text_calls.dialects.grammar import Dialect
+from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME
 from mcp_lenient.text_calls.prose import COLONS, ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.values.display import shown
@@ -38,6 +39,8 @@ _RESULTS: Final = frozenset("tool_response tool_result tool_results function_res
 """Elements of results, which are not calls."""
 _OBJECT: Final = r"""\{\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
 _VALUE: Final = re.compile(rf"(?:\[\s*)?{_OBJECT}")
+_APART: Final = re.compile(rf"[`~]|[\w.]{{1,700}}[\[(]|{_VALUE.pattern}|{python.LIST.pattern}")
+"""What begins a fence, or a call without any mark at its end: Python, Phi-4's and bare JSON."""
 _CONTENT: Final = re.compile(rf"""(?P<fence>```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _TAG: Final = re.compile(rf"<(?P<name>{TAG_NAME})(?P<attributes>\s[^<>]*?)??(?P<empty>\s*/)?>")
 _CLOSED: Final = re.compile(rf"\s*</({TAG_NAME})\s*>")
@@ -59,7 +62,7 @@ _TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
 """Beginnings of the markers that models write directly after a word."""
 _AFTER_SPACE: Final = "<|tool_call>"
 """The marker that may have a space before it: Gemma's, as recorded."""
-_MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALLS\]|<tool_call>")
+_MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALLS\]|<tool_calls?>")
 """What ends the plain text on a line."""
 
 
@@ -299,7 +302,7 @@ class _Scan:
     def _begins_sentence(self, start: int, end: int) -> bool:
         """Return whether a sentence, or a token of the model's turn, begins after a call in tags or between markers."""
         text, after = self.source.text, self.source.past_all(_SPACE, end)
-        is_apart = text[start] in "`~" or any(form.match(text, start) for form in (_VALUE, python.OPENER))
+        is_apart = _APART.match(text, start) is not None
         return OWN.match(text, after) is not None or (not is_apart and text[after].isupper())
 
     def _is_again(self, calls: list[Found], start: int) -> bool:
@@ -339,11 +342,11 @@ class _Scan:
 
     def _native(self, start: int, at: int | None = None, *, is_code: bool = False) -> _Begun | None:
         """Read a call in one of the dialects; the beginning of the text counts, as in Harmony's header."""
-        for dialect in self.dialects if not is_code else {python.DIALECT} & {*self.dialects}:
+        for dialect in (row for row in self.dialects if row.name == python.PYTHON or not is_code):
             for place in {start if at is None else at, start}:
                 opener = dialect.opener.match(self.source.text, place)
                 if opener is not None and dialect.is_call(self.source.tools, opener):
-                    calls, end = dialect.read(self.source, opener)
+                    calls, end = dialect.reader(dialect, self.source, opener)
                     if not calls:  # a message of Harmony
                         message = self.source.text[opener.end() : end]
                         if "analysis" not in opener[0]:

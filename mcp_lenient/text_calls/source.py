@@ -121,13 +121,9 @@ class Source:
             raise self.error(at, f"expected {what}{cut}")
         return match
 
-    def past(self, at: int, mark: str) -> int:
-        """Return the end of a mark that follows at a position, after space."""
-        return self.expect(re.compile(rf"\s*{re.escape(mark)}"), at, shown(mark)).end()
-
     def json_object(self, at: int) -> tuple[dict[str, Any], int]:
-        """Parse the JSON object that begins at a position; return it and its end."""
-        value, end = self.json(at)
+        """Parse the JSON object that begins at a position or after space; return it and its end."""
+        value, end = self.json(self.past_space(at))
         if not isinstance(value, dict):
             raise self.error(at, "the arguments are an array, but must be an object")
         return value, end
@@ -163,7 +159,6 @@ class Source:
         key: re.Pattern[str],
         value_end: re.Pattern[str] | None,
         value_of: Callable[[re.Match[str], str], tuple[str, Any]],
-        *,
         tool: str = "",
         part: re.Pattern[str] | None = None,
     ) -> tuple[dict[str, Any], int]:

@@ -130,6 +130,18 @@ _HOSTILE = {
     "deepseek": "<｜tool▁calls▁begin｜>" * 30_000,
     "dsml": '<｜DSML｜tool_calls><｜DSML｜invoke name="a">'
     + '<｜DSML｜parameter name="b" string="true">' * 20_000,
+    "lfm2": "<|tool_call_start|>[" * 30_000,
+    "lfm2-calls": "<|tool_call_start|>[a(b=1)]<|tool_call_end|>" * 10_000,
+    "lfm2-list": f"<|tool_call_start|>[{'a(b=1),' * 10_000}]<|tool_call_end|>",
+    "lfm2-spaces": "<|tool_call_start|>" + " " * _MEGA,
+    "gigachat": "<|message_sep|>" * 30_000,
+    "gigachat-spaces": ("<|message_sep|>" + " " * 5_000) * 90,
+    "phi4": "functools[{" * 40_000,
+    "phi4-spaces": "functools[" + " " * _MEGA,
+    "llama-objects": '<|python_tag|>{"name": "a", "parameters": {}}'
+    + ';{"name": "a", "parameters": {}}' * 10_000,
+    "qwen-lines": "<function=a><parameter=b>" + "\n" * _MEGA + "</parameter></function>x",
+    "json-in-parts": "<function=a>" + "{" * 90_000,
     "llama-nesting": "[a(b=" + "[" * 90_000 + "]" * 90_000 + ")]",
     "invoke-parameters": '<invoke name="a">' + '<parameter name="b">' * 40_000,
     "invoke-spaces": '<invoke name="a">' + " " * _MEGA,
@@ -520,7 +532,7 @@ def test_mistral_without_args_mark_is_parsed_if_the_tool_is_known():
     text = '[TOOL_CALLS]find{"q": "x"}[TOOL_CALLS]find{}'
     assert parse_tool_calls(text, tools=["find"]) == (_FIND, ToolCall(None, "find", {}))
     for tools in (None, ["other"]):
-        with pytest.raises(ToolCallError, match="expected \\[ARGS\\] after the name of the tool"):
+        with pytest.raises(ToolCallError, match=r"expected the form \[TOOL_CALLS\]tool\[ARGS\]"):
             parse_tool_calls(text, tools=tools)
 
 

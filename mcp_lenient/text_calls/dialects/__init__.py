@@ -1,1 +1,1 @@
-"""The native call formats of model families, a file each, from their chat templates and published parsers."""
+"""The call formats of model families: `table` has their tokens, `grammar` what most of them share."""

@@ -11,12 +11,12 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
-from mcp_lenient.text_calls.native import TAG_NAME, Dialect
+from mcp_lenient.text_calls.native import TAG_NAME
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
-_OPENER: Final = re.compile(
+OPENER: Final = re.compile(
     rf"<(?P<tool>{TAG_NAME})(?P<attributes>\s[^<>]*)?>(?=(?P<text>[^<>]*)<(?P<first>{TAG_NAME})(?:\s|/?>))"
 )
 _PARAMETER: Final = re.compile(rf"\s*<(?P<key>{TAG_NAME})>")
@@ -26,7 +26,7 @@ _JSON: Final = ("{", "[", '"', "```")
 _MAX_LISTED: Final = 20
 
 
-def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
+def is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     """Return whether a tag is that of a known tool without JSON, and the first tag in it that of a parameter.
 
     If the tool does not declare it, it may be markup after a text, or another tool in the tag of its server.
@@ -38,7 +38,8 @@ def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     return not (tools.lists(opener["first"]) or opener["text"].strip() or opener["attributes"])
 
 
-def _read(source: Source, opener: re.Match[str]) -> Calls:
+def read(_row: object, source: Source, opener: re.Match[str]) -> Calls:
+    """Read the call that an opener begins; return it and its end."""
     tool = opener["tool"]
     if opener["attributes"]:
         what = f"<{shown(tool)}> has attributes; a parameter is written as <key>value</key>"
@@ -74,6 +75,3 @@ def _require_text(source: Source, tool: str, parameter: re.Match[str], raw: str)
     if source.tools.lists(key) and raw.lstrip().startswith("{"):
         what = f"this may be a call of '{shown(tool)}', or of '{shown(key)}' of the server '{shown(tool)}'"
         raise source.error(parameter.start(), what)
-
-
-DIALECT: Final = Dialect("cline_xml", _OPENER, _read, is_markup=True, is_call=_is_call)

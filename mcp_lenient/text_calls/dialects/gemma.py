@@ -7,12 +7,11 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.native import NAME
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import container
 
-_OPENER: Final = re.compile(r"<\|tool_call>")
 _CALL: Final = re.compile(rf"\s*call:(?P<name>{NAME})\s*(?=\{{)")
 _TOKEN: Final = re.compile(
     r'\s*(?:<\|"\|>(?:(?P<text>.*?)<\|"\|>|(?P<cut>))|(?P<key>[^<>{}\[\]:,"\n]{1,256}?)\s*(?=:)'
@@ -20,10 +19,12 @@ _TOKEN: Final = re.compile(
     re.DOTALL,
 )
 """A string, a bare name, a sign or a literal."""
+_END: Final = re.compile(r"\s*<tool_call\|>")
 _DEPTH: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
 
 
-def _read(source: Source, opener: re.Match[str]) -> Calls:
+def read(_row: object, source: Source, opener: re.Match[str]) -> Calls:
+    """Read the call after an opener; return it and its end."""
     call = source.expect(_CALL, opener.end(), "call:name{...}")
     written: list[str] = []
     at, depth = call.end(), 0
@@ -39,7 +40,4 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
     if not isinstance(arguments, dict):
         what = "are not well formed, or have a name twice, a number that would lose digits, a backspace or form feed"
         raise source.error(call.end(), f"the arguments of '{shown(call['name'])}' {what}")
-    return [ToolCall(None, call["name"], arguments)], source.past(at, "<tool_call|>")
-
-
-DIALECT: Final = Dialect("gemma", _OPENER, _read)
+    return [ToolCall(None, call["name"], arguments)], source.expect(_END, at, "<tool_call|>").end()

@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.native import NAME
 from mcp_lenient.text_calls.source import Source
 
-_OPENER: Final = re.compile(
+OPENER: Final = re.compile(
     rf"(?:(?:<\|start\|>|\A\s*)(?:assistant)?(?:\s{{0,9}}to=(?:functions\.)?(?P<role>{NAME}))?\s{{0,9}})?"
     rf"<\|channel\|>\s{{0,9}}\w{{1,32}}(?:\s{{0,9}}to=(?:functions\.)?(?P<channel>{NAME}))?"
     r"\s{0,9}(?:<\|constrain\|>\s{0,9}\w{1,32}\s{0,9}|\w{1,32}\s{0,9})?"
@@ -19,7 +19,8 @@ _END: Final = re.compile(r"\s*(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)")
 _MESSAGE_END: Final = re.compile(r"<\|(?:end|return)\|>|(?=<\|start\|>assistant)|\Z")
 
 
-def _read(source: Source, header: re.Match[str]) -> Calls:
+def read(_row: object, source: Source, header: re.Match[str]) -> Calls:
+    """Read the message after a header; return its call, if it is one, and its end."""
     name = header["role"] or header["channel"]
     if header["open"] is None:
         raise source.error(header.start(), "a message's header has no <|message|>")
@@ -28,8 +29,5 @@ def _read(source: Source, header: re.Match[str]) -> Calls:
         return [], len(source.text) if closed is None else closed.end()
     if header["role"] and header["channel"] and header["role"] != header["channel"]:
         raise source.error(header.start(), "a message is addressed to two tools")
-    arguments, end = source.json_object(source.past_space(header.end()))
+    arguments, end = source.json_object(header.end())
     return [ToolCall(None, name, arguments)], source.expect(_END, end, "the end of the message").end()
-
-
-DIALECT: Final = Dialect("harmony", _OPENER, _read)

@@ -12,18 +12,20 @@ import keyword
 import re
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import MAX_CALLS, Calls, ToolCall
-from mcp_lenient.text_calls.native import Dialect
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
+from mcp_lenient.text_calls.tools import PYTHON_NAMES
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import container
 
+PYTHON: Final = "python"
 _NAME: Final = r"[^\W\d]\w{0,127}(?:\.\w{1,128}){0,4}"
 OPENER: Final = re.compile(
-    rf"(?P<list>\[\s*)?(?P<tool>{_NAME})\((?(list)|(?=\s*(?:\)|[^\W\d]\w{{0,127}}\s*=(?!=))))"
+    rf"(?P<list>\[\s*)?(?P<name>{_NAME})\((?(list)|(?=\s*(?:\)|[^\W\d]\w{{0,127}}\s*=(?!=))))"
 )
 """The beginning of a list of calls, or of a call with a named argument or none."""
+LIST: Final = re.compile(rf"\[\s*{_NAME}\(")
+"""The beginning of a list of calls, known or not."""
 _FULL_NAME: Final = re.compile(_NAME)
 _GAP: Final = re.compile(r"[\s,;]*")
 _BETWEEN: Final = re.compile(r"[ \t]*(?:[,;]?[ \t\r\n]*\n|[,;][ \t]*)")
@@ -51,12 +53,8 @@ _OTHER_ESCAPE: Final = re.compile(r"\\(?:\\|(?P<other>[/xavNU0-7]))")
 """A backslash that JSON and Python read in two ways."""
 
 
-def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
-    return tools.lists(opener["tool"])
-
-
-def _read(source: Source, opener: re.Match[str]) -> Calls:
-    """Read calls that follow each other."""
+def read(_row: object, source: Source, opener: re.Match[str]) -> Calls:
+    """Read calls that follow each other; return them and their end."""
     calls: list[ToolCall] = []
     begun: re.Match[str] | None = opener
     while begun is not None:
@@ -66,8 +64,6 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
         begun = OPENER.match(source.text, source.past_all(_GAP, end))
         if begun is not None and not _BETWEEN.fullmatch(source.text, end, begun.start()):
             raise source.error(begun.start(), "expected a line that begins with the next call")
-        if len(calls) > MAX_CALLS:
-            raise source.error(start, f"the text contains more than {MAX_CALLS:,} tool calls")
     unknown = next((call.tool for call in calls if not source.tools.lists(call.tool)), None)
     if unknown is not None:
         raise source.unknown(opener.start(), unknown)
@@ -89,8 +85,6 @@ def calls_between(source: Source, start: int, end: int) -> list[ToolCall]:
         what = "the call that begins here cannot be parsed as Python; it may be cut off"
         raise source.error(start, what) from None
     nodes = tree.elts if isinstance(tree, ast.List) else [tree]
-    if len(nodes) > MAX_CALLS:
-        raise source.error(start, f"the list contains more than {MAX_CALLS:,} calls")
     return [_call(source, text, node, start) for node in nodes]
 
 
@@ -141,6 +135,3 @@ def _plain_token(token: re.Match[str]) -> str:
         )
     long = token["single"] if token["single"] is not None else token["double"]
     return PYTHON_NAMES.get(token[0], token[0]) if long is None else json.dumps(long)
-
-
-DIALECT: Final = Dialect("python", OPENER, _read, is_call=_is_call)
