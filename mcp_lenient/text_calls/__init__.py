@@ -81,8 +81,8 @@ def parse_tool_calls(
         text: The model's output.
         tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas.
             Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
-            them an ambiguous value is an error. Default: any tool, and no call is in the form of ``cline_xml``
-            or ``python``.
+            them an ambiguous value is an error. Default: any tool, no call is in the form of ``cline_xml`` or ``python``,
+            and ``<x>{...}</x>`` is an error if its JSON may itself name a tool.
         dialect: The dialects that the prompt asked for, one or several of ``json``, ``anthropic_xml``, ``cline_xml``,
             ``deepseek``, ``gemma``, ``gigachat``, ``glm``, ``harmony``, ``kimi``, ``lfm2``, ``llama``, ``mistral``, ``phi4``,
             ``python`` and ``qwen_xml``; a call in another one is not read. Default: all of them.

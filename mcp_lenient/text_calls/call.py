@@ -92,6 +92,17 @@ def looks_like_call(text: str) -> bool:
     return all(claim.search(text) for claim in _CALL_KEY_PATTERNS)
 
 
+def may_name_tool(arguments: Mapping[str, Any]) -> bool:
+    """Return whether arguments may be a call in an unknown form: under the key of a name, or with an object inside."""
+    return not arguments.keys().isdisjoint(_NAME_KEYS) or any(map(_nests_object, arguments.values()))
+
+
+def _nests_object(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_nests_object, value))
+    return isinstance(value, dict) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
 @dataclass(frozen=True, slots=True)
 class JsonCalls:
     """The reader of the calls in a JSON value that begins at a position of a text."""

@@ -17,6 +17,7 @@ from mcp_lenient.text_calls.call import (
     RecordError,
     ToolCall,
     looks_like_call,
+    may_name_tool,
 )
 from mcp_lenient.text_calls.dialects import python
 from mcp_lenient.text_calls.dialects.grammar import Dialect
@@ -473,7 +474,7 @@ class _Scan:
         """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""
         if self.source.tools.lists(name):
             return True
-        is_other = is_pair or name.lower() in _VOID or name in PART_NAMES or name[0].isupper()
+        is_other = is_pair or name.lower() in _VOID or name in PART_NAMES | CONTAINERS or name[0].isupper()
         return self.source.tools.has(name) and not is_other
 
     def _require_name(self, tag: re.Match[str], *, is_server: bool = False) -> None:
@@ -500,8 +501,9 @@ class _Scan:
             raise source.error(start, f"<{name}> contains an array, but arguments must be an object")
         inner = self._inner(arguments, start)
         if inner is not None and (not is_in_server or inner == name):
-            held = f"a call of '{shown(inner)}'" if inner else "the record of a call"
-            what = f"<{name}> contains {held}, or is itself a call with such arguments"
+            held = f"a call of '{shown(inner)}'" if inner else "what may be a call or the record of one"
+            hint = "; pass the tools as tools=" if source.tools.schemas is None else ""
+            what = f"<{name}> contains {held}, or is itself a call with such arguments{hint}"
             raise source.error(tag.start(), what)
         if content["fence"]:
             fence = source.past_space(end)
@@ -511,14 +513,15 @@ class _Scan:
         return arguments, end
 
     def _inner(self, arguments: dict[str, Any], at: int) -> str | None:
-        """Return the tool's name if arguments have the form of a call, "" if they have that of its record; None otherwise."""
+        """Return the tool's name if arguments have the form of a call, "" if they may be one or its record; None otherwise."""
         try:
             calls = JsonCalls(self.source, at).read(arguments)
         except RecordError:
             return ""
         except ToolCallError:
-            return None
-        return calls[0].tool if calls else None
+            calls = None
+        is_unknown = self.source.tools.schemas is None and may_name_tool(arguments)
+        return calls[0].tool if calls else "" if is_unknown else None
 
     def _past_closing(self, tag: re.Match[str], at: int) -> int:
         closed = _CLOSED.match(self.source.masked, at)

@@ -595,7 +595,7 @@ _FORMS = st.sampled_from(
 def test_rendered_calls_are_parsed_back(calls):
     """Calls written in any format, with prose between them, are parsed to the same calls."""
     text = "".join(prose + form(call) for call, form, prose in calls)
-    read = parse_tool_calls(text, servers=_SERVERS)
+    read = parse_tool_calls(text, servers=_SERVERS, tools={call.tool for call, _, _ in calls})
     assert json.dumps([call.arguments for call in read]) == json.dumps(
         [call.arguments for call, _, _ in calls]
     )
