@@ -16,6 +16,7 @@ SCRIPTS = {
     "cases": "quality.cases",
     "lengths": "quality.lengths",
     "text_calls": "quality.text_calls",
+    "parser_texts": "quality.parser_texts",
     "hosts": "hosts.matrix",
     "attacks": "evidence.attacks",
     "loops": "evidence.loops",

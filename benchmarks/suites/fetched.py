@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+from contextlib import suppress
 from importlib.metadata import requires, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,6 +49,28 @@ def source(package: str) -> Path:
     return folder
 
 
+def unbuilt_source(package: str, pinned: str) -> Path:
+    """Return the unpacked source distribution of a package that cannot be built here.
+
+    Raises:
+        NotInstalledError: If it cannot be downloaded.
+    """
+    folder = _SUITES / f"{package}-{pinned}"
+    if not folder.exists():
+        _SUITES.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=_SUITES) as unpacked:
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+            # pip asks the build for the metadata, which fails without what the build needs, and leaves what it has unpacked.
+            keep = ["--no-build-isolation", "--no-clean", "--dest", unpacked, f"{package}=={pinned}"]
+            with suppress(NotInstalledError):
+                _run([*pip, *keep], {**os.environ, "TMPDIR": unpacked})
+            content = next(Path(unpacked).glob("pip-*/*/PKG-INFO"), None)
+            if content is None:
+                raise NotInstalledError(f"{package}=={pinned} cannot be downloaded")
+            shutil.move(content.parent, folder)
+    return folder
+
+
 def fastmcp_python() -> str:
     """Return the Python of an environment for FastMCP's tests, at the installed version of FastMCP.
 
@@ -77,10 +101,10 @@ def conformance_runner(pinned_by: Path) -> list[str]:
     return [str(commands / "node"), str(commands / "conformance")]
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], environment: dict[str, str] | None = None) -> None:
     try:
         done = subprocess.run(  # noqa: S603 - pip and npm
-            command, capture_output=True, text=True, timeout=_TIME, check=False
+            command, capture_output=True, text=True, timeout=_TIME, check=False, env=environment
         )
     except subprocess.TimeoutExpired:
         raise NotInstalledError(f"{command[-1]} took longer than {_TIME} s") from None
