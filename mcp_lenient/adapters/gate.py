@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.corrections import corrected
-from mcp_lenient.adapters.repeats import caller_of
+from mcp_lenient.adapters.repeats import Caller, Refusals, caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
 from mcp_lenient.engine.contract import AS_SENT, Contract, Decision
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 RENAMED_TOOL: Final = Repair("rename_tool", "", "string", "string")
 _MOST: Final = 10_000
+_MANY_ALIKE: Final = 3
+"""Different calls with the same faults, after which the caller is told so."""
 
 
 class Gate:
@@ -164,7 +166,8 @@ class Gate:
         elif decision.mode == "repair":
             who = call.who()
             call, caller = replace(call, who=partial(dict, who)), caller_of(who)
-            if caller is not None:
+            contract = decision.contract
+            if caller is not None and contract is not None and contract.policy.repeats:
                 await self.repeats.recall(caller, call.name)
                 recorded = self._recorded(call, decision)
                 await self.repeats.save(caller, call.name)
@@ -186,11 +189,12 @@ class Gate:
         repairs = call.repairs if fate == "forwarded" else (*call.repairs, *decision.repairs)
         decision = replace(decision, tool=call.name, repairs=repairs, replaces=fate == "repaired")
         if fate == "refused":
-            times = self._times(call, error_code(decision.violations))
-            self.record(call, decision, repeated=times)
-            ways = corrected(contract, call.arguments, decision.violations) if times > 1 else ()
-            again = Again(times, ways) if times > 1 else None
-            return replace(decision, refusal=contract.refusal(decision, again))
+            faults = sorted({(fault.pointer, fault.code) for fault in decision.violations})
+            code = error_code(decision.violations)
+            times = self._times(call, contract.policy, code, faults)
+            self.record(call, decision, repeated=times.same)
+            ways = corrected(contract, call.arguments, decision.violations) if times.same > 1 else ()
+            return replace(decision, refusal=contract.refusal(decision, _again(times, ways)))
         self.record(call, decision)
         return decision if fate == "repaired" else _as_sent(call, decision)
 
@@ -199,7 +203,7 @@ class Gate:
         placed_call, _ = _placed(call, contract)
         self.telemetry.write_accepted(placed_call, contract.plan)
 
-    def forget_refused(self, call: HostCall) -> str | None:
+    def forget_refused(self, call: HostCall) -> Caller | None:
         """Forget a caller's refused calls of a tool, after a call of it that runs; return the caller if there were any."""
         caller = caller_of(call.who()) if self.repeats.knows(call.name) else None
         return caller if caller is not None and self.repeats.forget(caller, call.name) else None
@@ -210,10 +214,14 @@ class Gate:
         if caller is not None:
             await self.repeats.save(caller, call.name)
 
-    def _times(self, call: HostCall, code: str) -> int:
-        """Count a refused call, and return how often its caller has sent it; 1 where nothing identifies the caller."""
-        caller = caller_of(call.who())
-        return 1 if caller is None else self.repeats.count(caller, call.name, code, call.arguments)
+    def _times(
+        self, call: HostCall, policy: Policy, code: str, faults: Any = (), *, exists: bool = True
+    ) -> Refusals:
+        """Count a refused call, and return how often its caller was refused; once where nothing identifies the caller."""
+        caller = caller_of(call.who()) if policy.repeats else None
+        if caller is None:
+            return Refusals()
+        return self.repeats.count(caller, call.name, code, call.arguments, faults, exists=exists)
 
     async def _not_found(self, call: HostCall, source: ToolSource) -> Decision:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
@@ -250,16 +258,18 @@ class Gate:
         """Record a call of an unknown tool, and return its refusal; None if the host's own answer stands."""
         if decision.fate == "off":
             return None
-        language = self.policy_for(call.name).language
-        answer = source.unknown(call.name, names, language)
+        policy = self.policy_for(call.name)
+        answer = source.unknown(call.name, names, policy.language)
         code = answer["error_code"]
         if decision.fate == "observed":
             self.record(call, decision, code=code)
             return None
-        times = self._times(call, code) if code == "UNKNOWN_TOOL" else 1
-        self.record(call, decision, code=code, repeated=times)
-        again = answer if times == 1 else unknown_again(answer, times, language)
-        return refusal_result(again, has_output_schema=False)
+        is_counted = code == "UNKNOWN_TOOL"
+        times = self._times(call, policy, code, exists=False) if is_counted else Refusals()
+        self.record(call, decision, code=code, repeated=times.same)
+        again = _again(times)
+        answer = answer if again is None else unknown_again(answer, again, policy.language)
+        return refusal_result(answer, has_output_schema=False)
 
     def compiled(self, tool: HostTool, kept: dict[Any, Contract]) -> Contract:
         """Return a tool with its contract, which is compiled again only if the tool or its policy has changed."""
@@ -314,6 +324,12 @@ class Gate:
         """Record what happened to a call after the decision; None is a tool that does not exist."""
         placed_call, plan = _placed(call, contract)
         self.telemetry.record(event, placed_call, plan, **facts)
+
+
+def _again(times: Refusals, ways: tuple[Mapping[str, Any], ...] = ()) -> Again | None:
+    if times.same > 1:
+        return Again(times.same, ways)
+    return Again(times.alike, is_alike=True) if times.alike >= _MANY_ALIKE else None
 
 
 def _as_sent(call: HostCall, decision: Decision) -> Decision:

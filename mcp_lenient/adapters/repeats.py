@@ -6,9 +6,12 @@ import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
+from math import inf
+from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 import pydantic_core
@@ -20,8 +23,10 @@ if TYPE_CHECKING:
 
 _MOST: Final = 10_000
 """Callers and tools that are remembered; the one that was refused least recently is forgotten first."""
-_MOST_CALLS: Final = 8
-"""Different calls of one tool by one caller."""
+_MOST_HASHES: Final = 16
+"""Different calls and faults of one tool by one caller."""
+_STRANGERS_SECONDS: Final = 600
+"""How long a refused call of a stranger is remembered."""
 _COLLECTION: Final = "mcp_lenient_repeats"
 _KEPT_SECONDS: Final = 3600
 """How long a store remembers a refused call that is not sent again."""
@@ -30,70 +35,175 @@ _LONGEST_ANSWER: Final = 0.5
 _PAUSE_SECONDS: Final = 30
 """How long a store that failed is left alone."""
 _SHORTEST_KEY: Final = 16
-_STDIO: Final = "stdio"
+_LONGEST_NAME: Final = 200
+
+
+class Caller(NamedTuple):
+    """What the requests of one caller have in common.
+
+    Attributes:
+        key: What its calls are counted by.
+        line: What its faults are counted by, whatever the values; None if others may share it.
+        is_known: Whether nobody else has this key, as with a token or a session; otherwise it is a stranger.
+    """
+
+    key: str
+    line: str | None
+    is_known: bool = True
+
+
+_OVER_STDIO: Final = Caller("stdio", "stdio")
+
+
+class Refusals(NamedTuple):
+    """How often a caller was refused, this time included.
+
+    Attributes:
+        same: With the same arguments.
+        alike: With different arguments, for the same faults at the same places.
+    """
+
+    same: int = 1
+    alike: int = 1
+
+
+@dataclass(slots=True)
+class _Entry:
+    tool: str | None
+    counts: dict[bytes, int]
+    refused_at: float
+
+
+class _Table:
+    """Counts by caller and tool, of both of which only a hash is kept."""
+
+    def __init__(self, key: bytes, seconds: float = inf) -> None:
+        self._key = key
+        self._seconds = seconds
+        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
+        self.tools: Counter[str | None] = Counter()
+
+    def count(self, name: bytes, tool: str | None, sent: bytes) -> int:
+        self.forget_old()
+        entry = self._entries.get(name)
+        if entry is None:
+            entry = self.put(name, tool, {})
+        else:
+            self._entries.move_to_end(name)
+            entry.refused_at = monotonic()
+        times = entry.counts[sent] = entry.counts.pop(sent, 0) + 1
+        if len(entry.counts) > _MOST_HASHES:
+            del entry.counts[next(iter(entry.counts))]
+        return times
+
+    def name(self, line: str, tool: str, *, exists: bool = True) -> bytes:
+        text, person = repr((line, tool)).encode(), b"" if exists else b"not listed"
+        return blake2b(text, key=self._key, digest_size=16, person=person).digest()
+
+    def hash(self, code: str, value: Any) -> bytes:
+        try:
+            written = pydantic_core.to_json(value)
+        except (ValueError, RecursionError):  # no JSON, such as half a surrogate: never the same call
+            written = os.urandom(16)
+        return blake2b(code.encode() + b"\0" + written, key=self._key, digest_size=16).digest()
+
+    def counts(self, name: bytes) -> dict[bytes, int]:
+        entry = self._entries.get(name)
+        return {} if entry is None else entry.counts
+
+    def put(self, name: bytes, tool: str | None, counts: dict[bytes, int]) -> _Entry:
+        self.forget(name)
+        entry = self._entries[name] = _Entry(tool, counts, monotonic())
+        self.tools[tool] += 1
+        if len(self._entries) > _MOST:
+            self.forget(next(iter(self._entries)))
+        return entry
+
+    def forget(self, name: bytes) -> bool:
+        entry = self._entries.pop(name, None)
+        if entry is None:
+            return False
+        self.tools[entry.tool] -= 1
+        if not self.tools[entry.tool]:
+            del self.tools[entry.tool]
+        return True
+
+    def forget_old(self) -> None:
+        oldest = monotonic() - self._seconds
+        while self._entries and self._entries[next(iter(self._entries))].refused_at < oldest:
+            self.forget(next(iter(self._entries)))
 
 
 class Repeats:
     """The refused calls of each caller, by a keyed hash.
 
-    >>> repeats = Repeats()
-    >>> [repeats.count("session", "search", "MISSING_QUERY", {}) for _ in range(3)]
+    Strangers have a table of their own, so that they cannot make it forget callers that are known.
+
+    >>> repeats, caller = Repeats(), Caller("session", "session")
+    >>> [repeats.count(caller, "search", "MISSING_QUERY", {}).same for _ in range(3)]
     [1, 2, 3]
-    >>> repeats.forget("session", "search")
+    >>> repeats.forget(caller, "search")
     True
-    >>> repeats.count("session", "search", "MISSING_QUERY", {})
-    1
+    >>> repeats.count(caller, "search", "MISSING_QUERY", {})
+    Refusals(same=1, alike=1)
 
     Args:
-        key: The key of the hash; random if it is left out.
+        key: The key of the hash for known callers; random if it is left out.
     """
 
     def __init__(self, key: bytes | None = None) -> None:
-        self._key = os.urandom(16) if key is None else key
-        self._counts: OrderedDict[tuple[str, str], dict[bytes, int]] = OrderedDict()
-        self._tools: Counter[str] = Counter()
+        self._known = _Table(os.urandom(16) if key is None else key)
+        self._strangers = _Table(os.urandom(16), _STRANGERS_SECONDS)
+        self._lock = Lock()
 
-    def count(self, caller: str, tool: str, code: str, arguments: Any) -> int:
-        """Return how often this refusal was caused by the same arguments of the same caller, this time included."""
-        counts, sent = self._counts.get((caller, tool), {}), self._hash(code, arguments)
-        counts[sent] = counts.pop(sent, 0) + 1
-        if len(counts) > _MOST_CALLS:
-            del counts[next(iter(counts))]
-        self._remember(caller, tool, counts)
-        return counts[sent]
+    def count(
+        self, caller: Caller, tool: str, code: str, arguments: Any, faults: Any = (), *, exists: bool = True
+    ) -> Refusals:
+        """Count a refused call.
 
-    def _remember(self, caller: str, tool: str, counts: dict[bytes, int]) -> None:
-        self.forget(caller, tool)
-        self._counts[caller, tool] = counts
-        self._tools[tool] += 1
-        if len(self._counts) > _MOST:
-            self.forget(*next(iter(self._counts)))
+        Args:
+            caller: Who sent it.
+            tool: The tool's name.
+            code: The code of the refusal.
+            arguments: What was sent.
+            faults: What is wrong with it, and where.
+            exists: Whether this caller may see the tool. What is counted of other names is counted apart, so that it
+                does not depend on a tool that is hidden.
 
-    async def recall(self, caller: str, tool: str) -> None:
+        Returns:
+            How often its caller was refused.
+        """
+        table, listed = self._table(caller), tool if exists else None
+        sent, name = table.hash(code, arguments), table.name(caller.key, tool, exists=exists)
+        with self._lock:
+            same = table.count(name, listed, sent)
+        if same > 1 or caller.line is None:
+            return Refusals(same)
+        line = name if caller.line == caller.key else table.name(caller.line, tool, exists=exists)
+        wrong = table.hash("", faults)
+        with self._lock:
+            return Refusals(same, table.count(line, listed, wrong))
+
+    async def recall(self, caller: Caller, tool: str) -> None:
         """Learn what others have refused this caller; called before a refusal is counted."""
 
-    async def save(self, caller: str, tool: str) -> None:
+    async def save(self, caller: Caller, tool: str) -> None:
         """Tell others what is remembered of a caller and a tool; called after a change."""
 
-    def forget(self, caller: str, tool: str) -> bool:
+    def forget(self, caller: Caller, tool: str) -> bool:
         """Forget the caller's refused calls of a tool, since a later call of it runs; return whether there were any."""
-        if self._counts.pop((caller, tool), None) is None:
-            return False
-        self._tools[tool] -= 1
-        if not self._tools[tool]:
-            del self._tools[tool]
-        return True
+        table = self._table(caller)
+        names = {table.name(line, tool) for line in (caller.key, caller.line) if line is not None}
+        with self._lock:
+            self._strangers.forget_old()
+            return sum(map(table.forget, names)) > 0
 
     def knows(self, tool: str) -> bool:
         """Return whether a refused call of a tool is remembered."""
-        return tool in self._tools
+        return tool in self._known.tools or tool in self._strangers.tools
 
-    def _hash(self, code: str, arguments: Any) -> bytes:
-        try:
-            written = pydantic_core.to_json(arguments)
-        except (ValueError, RecursionError):  # no JSON, such as half a surrogate: never the same call
-            written = os.urandom(16)
-        return blake2b(code.encode() + b"\0" + written, key=self._key, digest_size=16).digest()
+    def _table(self, caller: Caller) -> _Table:
+        return self._known if caller.is_known else self._strangers
 
 
 class SharedRepeats(Repeats):
@@ -113,29 +223,31 @@ class SharedRepeats(Repeats):
         self._warn = warn
         self._resumes = 0.0
 
-    async def recall(self, caller: str, tool: str) -> None:
+    async def recall(self, caller: Caller, tool: str) -> None:
         """Read what is stored of a caller and a tool."""
         if self._is_used(caller):
             with self._in_time():
-                found = await self._store.get(self._name(caller, tool), collection=_COLLECTION)
+                name = self._known.name(caller.key, tool)
+                found = await self._store.get(name.hex(), collection=_COLLECTION)
                 counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
-                self.forget(caller, tool)
-                if counts:
-                    self._remember(caller, tool, counts)
+                with self._lock:
+                    self._known.forget(name)
+                    if counts:
+                        self._known.put(name, tool, counts)
 
-    async def save(self, caller: str, tool: str) -> None:
+    async def save(self, caller: Caller, tool: str) -> None:
         """Store what is remembered of a caller and a tool, so that it is there before they call again."""
         if self._is_used(caller):
             with self._in_time():
-                name, counts = self._name(caller, tool), self._counts.get((caller, tool), {})
-                value = {call.hex(): times for call, times in counts.items()}
+                name = self._known.name(caller.key, tool)
+                value = {call.hex(): times for call, times in self._known.counts(name).items()}
                 if value:
-                    await self._store.put(name, value, collection=_COLLECTION, ttl=_KEPT_SECONDS)
+                    await self._store.put(name.hex(), value, collection=_COLLECTION, ttl=_KEPT_SECONDS)
                 else:
-                    await self._store.delete(name, collection=_COLLECTION)
+                    await self._store.delete(name.hex(), collection=_COLLECTION)
 
-    def _is_used(self, caller: str) -> bool:
-        return caller != _STDIO and monotonic() >= self._resumes
+    def _is_used(self, caller: Caller) -> bool:
+        return caller.is_known and caller != _OVER_STDIO and monotonic() >= self._resumes
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -146,11 +258,6 @@ class SharedRepeats(Repeats):
         except Exception as error:  # noqa: BLE001 - whatever a store raises
             self._resumes = monotonic() + _PAUSE_SECONDS
             self._warn(type(error).__name__)
-
-    def _name(self, caller: str, tool: str) -> str:
-        return blake2b(
-            f"{caller}\0{tool}".encode(errors="replace"), key=self._key, digest_size=16
-        ).hexdigest()
 
 
 def repeats_in(store: AsyncKeyValue | None, key: str | bytes | None, warn: Callable[[str], None]) -> Repeats:
@@ -174,11 +281,34 @@ def repeats_in(store: AsyncKeyValue | None, key: str | bytes | None, warn: Calla
     return SharedRepeats(store, None if own is None else blake2b(own, digest_size=32).digest(), warn)
 
 
-def caller_of(who: Mapping[str, str | None]) -> str | None:
-    """Return what identifies a caller; None if nothing does, and so nothing may be counted.
+def stranger(host: str, port: int, agent: str, client: str, *, is_direct: bool) -> dict[str, str | None]:
+    """Return what tells strangers apart, for :func:`caller_of`; none of it belongs into an event.
 
-    Over stdio there is one. In memory, and where a server keeps no sessions, each request has a session of its own.
+    Args:
+        host: The address that requests come from; empty within a process.
+        port: Its port; 0 if unknown.
+        agent: The user agent.
+        client: The name that the client reports.
+        is_direct: Whether the client itself has opened the connection.
+    """
+    near = repr((host, agent[:_LONGEST_NAME], client[:_LONGEST_NAME]))
+    return {"near": near, "line": f"{near} {port}" if is_direct else None}
+
+
+def caller_of(who: Mapping[str, str | None]) -> Caller | None:
+    """Return who sent a request; None if nothing says it, and so nothing may be counted.
+
+    >>> caller_of({"transport": "streamable-http", "session_id": "a"})
+    Caller(key="session_id 'a'", line="session_id 'a'", is_known=True)
+
+    Args:
+        who: The fields of an event that identify the caller, and :func:`stranger` where no session does.
     """
     if who.get("transport") == "stdio":
-        return _STDIO
-    return who.get("subject") or who.get("session_id")
+        return _OVER_STDIO
+    near = who.get("near")
+    kinds = ("subject",) if near is not None else ("subject", "session_id")
+    key = next((f"{kind} {who[kind]!r}" for kind in kinds if who.get(kind)), None)
+    if key is not None:
+        return Caller(key, key)
+    return None if near is None else Caller(near, who.get("line"), is_known=False)

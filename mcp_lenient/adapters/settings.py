@@ -57,6 +57,7 @@ class Settings(BaseSettings):
         destructive: Which tools are destructive, for policies that leave this at its default.
         config: A definitions file, for programs that name none.
         publish: The form in which schemas are published, for policies that say none.
+        repeats: Whether refused calls are counted, in policies that say so.
         repeats_key: The key of the hashes in a store of refused calls, for hosts that are given none.
     """
 
@@ -66,6 +67,7 @@ class Settings(BaseSettings):
     destructive: _Word[Unsaid] = "if_marked"
     config: str | None = None
     publish: str | None = None
+    repeats: _Word[bool] = True
     repeats_key: SecretStr | None = None
 
     def bounded(self, policy: Policy) -> Policy:
@@ -73,9 +75,10 @@ class Settings(BaseSettings):
         mode = min(policy.mode, self.mode, key=_LEAST_FIRST.index)
         destructive = self.destructive if policy.destructive == "if_marked" else policy.destructive
         publish = self.publish if policy.publish is None else policy.publish
-        if (mode, destructive, publish) == (policy.mode, policy.destructive, policy.publish):
-            return policy
-        return policy.changed(mode=mode, destructive=destructive, publish=publish)
+        fields = {"mode": mode, "destructive": destructive, "publish": publish}
+        fields["repeats"] = policy.repeats and self.repeats
+        changes = {name: value for name, value in fields.items() if value != getattr(policy, name)}
+        return policy.changed(**changes) if changes else policy
 
 
 def settings() -> Settings:
@@ -89,7 +92,8 @@ def settings() -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
-        allowed = ", ".join(map(repr, {"mode": _LEAST_FIRST, "destructive": get_args(Unsaid)}[name]))
+        words = {"mode": _LEAST_FIRST, "destructive": get_args(Unsaid), "repeats": ("true", "false")}
+        allowed = ", ".join(map(repr, words[name]))
         msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {fault['input']!r}."
         raise PolicyError(msg) from None
     if found.publish is not None:

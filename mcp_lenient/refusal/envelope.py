@@ -37,6 +37,12 @@ _UNCHANGED: Final = marked("This exact call of '{tool}' was refused {count} time
 _DO_OTHERWISE: Final = marked(
     "Do not send it again: change it, ask the user for what is missing, or do without this tool."
 )
+_TOO_MANY: Final = 5
+_ONLY_VALUES: Final = marked(
+    "{count} calls of '{tool}' were refused for the same reason; only other values were sent."
+)
+_CHANGE_THIS: Final = marked("Change what is named here, or ask the user.")
+_STOP: Final = marked("Stop calling it and tell the user what is missing or wrong.")
 _MOST_NOTED: Final = 3
 _BYTES_OF_VIOLATIONS: Final = 7_000
 _BYTES_OF_LIST: Final = 1_500
@@ -57,13 +63,18 @@ _FRAMES: Final[Mapping[Subject, tuple[str, str]]] = {
 
 
 class Again(NamedTuple):
-    """How often the same caller has sent this call, and the arguments that would be accepted, in each way they may be meant.
+    """How often the same caller was refused.
 
-    A value that is long or secret is its name in angle brackets.
+    Attributes:
+        times: How often it has sent this call, or calls with other values and the same faults.
+        corrected: The arguments that would be accepted, in each way they may be meant. A value that is long or secret is
+            its name in angle brackets.
+        is_alike: Whether other values were sent each time.
     """
 
     times: int
     corrected: tuple[Mapping[str, Any], ...] = ()
+    is_alike: bool = False
 
 
 # --- the envelope -----------------------------------------------------------------------------------------
@@ -92,8 +103,9 @@ def envelope(
     if len(kept) < len(told):
         details["violations_omitted"] = len(told) - len(kept)
     details |= {"parameters": {**top.once(_parameters)}, **repairs_told(repairs, _BYTES_OF_LIST)}
-    if again is None:
-        message = _message(name, violations, words, subject)
+    if again is None or again.is_alike:
+        message = _message(name, violations, words, subject, again)
+        details |= {} if again is None else {"alike": again.times}
     else:
         details["repeated"] = again.times
         message = _message_again(name, violations, words, again)
@@ -110,7 +122,7 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
     codes = {violation.code for violation in violations}
     if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
         said.append(
-            words("If you did send what is missing, an output limit may have cut it off: send less at once.")
+            words("If what is missing was sent, an output limit may have cut it off: send less at once.")
         )
     return words.sentences(*said, *_sent_instead(again.corrected, words))
 
@@ -122,10 +134,10 @@ def _sent_instead(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterat
     if len(written) == 1:
         yield words("Send this instead: {call}", call=written[0])
     else:
-        yield words("Send the one that you mean: {calls}", calls=words.either(written))
+        yield words("Send the one that is meant: {calls}", calls=words.either(written))
     names = (f"<{name}>" for call in calls for name, value in call.items() if value == f"<{name}>")
     if listed := [in_json(name) for name in dict.fromkeys(names)]:
-        yield words("Put your own values in place of {names}.", names=words.all_of(listed))
+        yield words("Put the real values in place of {names}.", names=words.all_of(listed))
 
 
 def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,9 +156,21 @@ def _within(entries: Sequence[Any], limit: int) -> list[Any]:
     return list(entries[: sum([used <= limit for used in accumulate(sizes)])])
 
 
-def _message(name: str, violations: Sequence[Violation], words: Language, subject: Subject) -> str:
+def _alike(name: str, times: int, words: Language) -> str:
+    advice = _STOP if times >= _TOO_MANY else _CHANGE_THIS
+    return words.sentences(words(_ONLY_VALUES, tool=name, count=times), words(advice))
+
+
+def _message(
+    name: str,
+    violations: Sequence[Violation],
+    words: Language,
+    subject: Subject,
+    again: Again | None = None,
+) -> str:
     first, last = _FRAMES[subject]
-    opening, closing = words(first, name=name), words(last)
+    opening = words(first, name=name)
+    closing = words(last) if again is None else _alike(name, again.times, words)
     said = [words.of(violation.message) for violation in _without_twins(violations)]
     if len(said) < 2:
         return words.sentences(opening, *(cut(each, _MAX_MESSAGE - 300) for each in said), closing)
@@ -258,14 +282,16 @@ def unknown_tool(
     return error_envelope("UNKNOWN_TOOL", words.sentences(*said), details)
 
 
-def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH) -> dict[str, Any]:
-    """Return the envelope for a tool that does not exist and that the same caller has called this often."""
+def unknown_again(answer: Mapping[str, Any], again: Again, language: str = ENGLISH) -> dict[str, Any]:
+    """Return the envelope for a tool that does not exist and that the same caller has called before."""
     words, details = texts(language), answer["details"]
     advice = words(_DO_OTHERWISE)
     if names := [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]:
         advice = words("There is no such tool: call {names}, or do without it.", names=words.either(names))
-    told = words.sentences(words(_UNCHANGED, tool=details["tool"], count=times), advice)
-    return error_envelope(answer["error_code"], told, {**details, "repeated": times})
+    counted = _ONLY_VALUES if again.is_alike else _UNCHANGED
+    told = words.sentences(words(counted, tool=details["tool"], count=again.times), advice)
+    times = {"alike" if again.is_alike else "repeated": again.times}
+    return error_envelope(answer["error_code"], told, {**details, **times})
 
 
 _ABOUT_TOOL: Final = {

@@ -142,6 +142,8 @@ class Policy:
         leaked_markup: What happens to a call that the tool accepts, but of which a text goes on with the markup of the
             call: ``"warn"``, it runs as it was sent, and a ``markup_leaked`` line of the log names the parameter;
             ``"refuse"``, it is answered with the envelope.
+        repeats: Whether refused calls are counted, so that a call that is sent again, or with other values alone, gets
+            another answer.
 
     Attributes:
         stated: The names of the fields that were given, even if with their defaults.
@@ -168,6 +170,7 @@ class Policy:
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
     leaked_markup: LeakedMarkup = "warn"
+    repeats: bool = True
     publish: Face | str | None = None
     stated: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
 
@@ -243,7 +246,8 @@ _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "leaked_markup": get_args(LeakedMarkup),
     "destructive": (*get_args(Unsaid), True, False),
     **dict.fromkeys(
-        ("echo_values", "tell_model", "closed", "publish_statements", "infer_untyped"), (True, False)
+        ("echo_values", "tell_model", "closed", "publish_statements", "infer_untyped", "repeats"),
+        (True, False),
     ),
 }
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from mcp_lenient.engine.contract import Decision, Fate
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.events import LEVELS, event_fields, fault_of, timestamp
+from mcp_lenient.telemetry.events import LEVELS, CallEvent, event_fields, fault_of, timestamp
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
@@ -408,7 +408,7 @@ class CallTelemetry:
         received: Mapping[str, Any] | None,
         **facts: Any,
     ) -> dict[str, Any]:
-        caller = dict(call.who())
+        caller = {name: text for name, text in call.who().items() if name in CallEvent.model_fields}
         caller["server"] = self.names.get(caller.get("server") or "", caller.get("server"))
         if plan is not None:
             facts["hints"] = () if received is None else kept_texts(plan.top, received)

@@ -212,6 +212,7 @@ POLICIES = [
     pytest.param("{log_values: shapes}", {"log_values": "shapes"}, id="log_values"),
     pytest.param("{body_errors: envelope}", {"body_errors": "envelope"}, id="body_errors"),
     pytest.param("{leaked_markup: refuse}", {"leaked_markup": "refuse"}, id="leaked_markup"),
+    pytest.param("{repeats: false}", {"repeats": False}, id="repeats"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),
 ]

@@ -12,7 +12,7 @@ from mcp_lenient import DEFAULT_RULES, Limits, Policy, normalize
 from mcp_lenient.errors import PolicyError
 
 TAGS = closed("tags", tags=array(STRING))
-_FLAGS = ("echo_values", "tell_model", "closed", "publish_statements")
+_FLAGS = ("echo_values", "tell_model", "closed", "publish_statements", "repeats")
 
 
 @each_row(

@@ -214,9 +214,12 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def serving(
-    server: FastMCP | MCPServer | Callable[[str], FastMCP], *, stateless: bool = False
+    server: FastMCP | MCPServer | Callable[[str], FastMCP], *, stateless: bool = False, **settings: Any
 ) -> Iterator[str]:
-    """Serve a FastMCP or SDK server on a free port, and yield its URL. A function gets its address and returns it."""
+    """Serve a FastMCP or SDK server on a free port, and yield its URL. A function gets its address and returns it.
+
+    ``settings`` are uvicorn's.
+    """
     # Named as TCP, so that asyncio sends small answers without delay.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
@@ -225,7 +228,7 @@ def serving(
         app = (made.http_app if isinstance(made, FastMCP) else made.streamable_http_app)(
             stateless_http=stateless
         )
-        web = _Server(uvicorn.Config(app, log_level="error", ws="none"))
+        web = _Server(uvicorn.Config(app, log_level="error", ws="none", **settings))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         deadline = time.monotonic() + PATIENCE

@@ -129,6 +129,7 @@ class PolicyEntry(_Entry):
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
     leaked_markup: LeakedMarkup = "warn"
+    repeats: bool = True
     limits: dict[LimitName, Bound] = {}
 
     def changes(self, around: Limits) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from fastmcp_versions import in_era
 from tables import each_row
 from typing_extensions import TypedDict
 
-from mcp_lenient.adapters.repeats import Repeats, caller_of
+from mcp_lenient.adapters.repeats import Caller, Repeats, caller_of
 
 _TEXT = {"query": "tea", "tags": "a, b"}
+_A = Caller("a", "a")
 
 
 class Point(TypedDict):
@@ -53,7 +54,7 @@ async def test_each_answer_to_the_same_call_is_another_one():
     assert second[1] == 2
     assert second[0].startswith("'search' refused the same call before. 'tags' must be an array of strings")
     assert second[0].endswith(
-        'Send the one that you mean: {"query": "tea", "tags": ["a", "b"]} or {"query": "tea", "tags": ["a, b"]}'
+        'Send the one that is meant: {"query": "tea", "tags": ["a", "b"]} or {"query": "tea", "tags": ["a, b"]}'
     )
     assert len(second[0].partition("Send the")[0]) < len(first[0])
     assert third[0].startswith("This exact call of 'search' was refused 3 times, unchanged.")
@@ -109,34 +110,42 @@ async def test_a_corrected_call_repeats_no_secret_and_no_long_value():
     sent = {"query": "x" * 200, "tags": "a, b", "password": "hunter2"}
     _, (second, _) = await answers(sent, sent)
     assert second.endswith(
-        'Send the one that you mean: {"query": "<query>", "tags": ["a", "b"], "password": "<password>"} or '
+        'Send the one that is meant: {"query": "<query>", "tags": ["a", "b"], "password": "<password>"} or '
         '{"query": "<query>", "tags": ["a, b"], "password": "<password>"} '
-        'Put your own values in place of "<query>" and "<password>".'
+        'Put the real values in place of "<query>" and "<password>".'
     )
 
 
 @each_row(
-    ("who", "caller"),
+    ("who", "key"),
     [
         ({"transport": "stdio", "session_id": "a"}, "stdio"),
-        ({"transport": "streamable-http", "session_id": "a"}, "a"),
-        ({"transport": "streamable-http", "subject": "user", "session_id": "a"}, "user"),
+        ({"transport": "streamable-http", "session_id": "a"}, "session_id 'a'"),
+        ({"transport": "streamable-http", "subject": "a", "session_id": "b"}, "subject 'a'"),
+        ({"transport": "streamable-http", "subject": "a", "near": "c"}, "subject 'a'"),
         ({"transport": None}, None),
     ],
 )
-def test_a_caller_is_known_by_its_session_or_subject(who, caller):
-    """Without a session or a subject nothing is counted."""
-    assert caller_of(who) == caller
+def test_a_caller_is_known_by_its_session_or_subject(who, key):
+    """A session with the name of a subject is another caller; without anything nothing is counted."""
+    assert caller_of(who) == (None if key is None else Caller(key, key))
+
+
+def test_a_session_id_that_anyone_can_choose_makes_no_caller_known():
+    """Where no session identifies a caller, its id does not count."""
+    who = {"transport": "streamable-http", "session_id": "a", "near": "b", "line": "c"}
+    assert caller_of(who) == Caller("b", "c", is_known=False)
 
 
 def test_many_refusals_are_bounded():
     """What is remembered of 1,000 callers is bounded, and costs a few microseconds a refusal."""
     repeats, started = Repeats(), time.process_time()
     for at in range(30_000):
-        repeats.count(f"session {at % 20_000}", "search", "MISSING_QUERY", {"n": at % 7})
+        caller = f"session {at % 20_000}"
+        repeats.count(Caller(caller, caller), "search", "MISSING_QUERY", {"n": at % 7})
     seconds = time.process_time() - started
-    assert len(repeats._counts) == 10_000
-    assert sum(repeats._tools.values()) == 10_000
+    assert len(repeats._known._entries) == 10_000
+    assert sum(repeats._known.tools.values()) == 10_000
     assert seconds < 1
 
 
@@ -144,22 +153,23 @@ def test_different_calls_of_one_caller_are_bounded():
     """Of one tool only the last calls of a caller are remembered."""
     repeats = Repeats()
     for at in range(100):
-        assert repeats.count("a", "search", "X", {"n": at}) == 1
-    assert len(repeats._counts["a", "search"]) == 8
-    assert repeats.count("a", "search", "X", {"n": 99}) == 2
+        assert repeats.count(_A, "search", "X", {"n": at}) == (1, at + 1)
+    ((name, entry),) = repeats._known._entries.items()
+    assert (len(name), len(entry.counts)) == (16, 16)
+    assert repeats.count(_A, "search", "X", {"n": 99}).same == 2
 
 
 def test_no_value_is_kept():
     """What is remembered has no value of a call, and another key gives another hash."""
     one, other = Repeats(b"k"), Repeats(b"l")
     for repeats in (one, other):
-        repeats.count("a", "search", "X", {"password": "hunter2"})
-    assert "hunter2" not in repr(one.__dict__)
-    assert one._counts != other._counts
+        repeats.count(_A, "search", "X", {"password": "hunter2"})
+    assert "hunter2" not in repr(one._known._entries)
+    assert one._known._entries.keys() != other._known._entries.keys()
 
 
 @each_row("pair", [("\ud800A", "\ud800B"), (10**5000, 10**5000 + 1)])
 def test_different_calls_that_are_no_json_text_are_not_the_same(pair):
     """What cannot be compared as JSON text is not counted as repeated."""
     repeats = Repeats()
-    assert [repeats.count("a", "tool", "CODE", {"x": each}) for each in pair] == [1, 1]
+    assert [repeats.count(_A, "tool", "CODE", {"x": value}).same for value in pair] == [1, 1]

@@ -87,6 +87,16 @@ def refusal(result: Any) -> dict[str, Any]:
     return whole
 
 
+async def test_the_same_call_is_answered_differently() -> None:
+    """Where the SDK says nothing of the transport, a client is known by its name."""
+    for server in (functions(), Low(Policy(unrepairable="refuse"), validate_input=False).server):
+        async with connected(server) as session:
+            told = [refusal(await session.call_tool("note", {"text": []})) for _ in range(5)]
+            told += [refusal(await session.call_tool("note", {"text": [at]})) for at in range(3)]
+        assert [each["details"].get("repeated") for each in told] == [None, 2, 3, 4, 5, None, None, None]
+        assert [each["details"].get("alike") for each in told] == [None] * 6 + [3, 4]
+
+
 async def test_no_fastmcp_is_needed() -> None:
     """The adapter does not import FastMCP."""
     assert "fastmcp" not in sys.modules

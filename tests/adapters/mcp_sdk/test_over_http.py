@@ -91,3 +91,12 @@ def test_a_denied_call_does_not_run(kind, place):
             forged = {"name": "note", "arguments": sent, "requestState": "forged"}
             assert wire.request("tools/call", forged)["error"]["code"] == INVALID_PARAMS
     assert ran == []
+
+
+def test_the_same_call_is_answered_differently(wire):
+    """Five equal wrong calls have five answers; calls with other values differ from the third on."""
+    told = [envelope(call(wire, "note", {"text": []})) for _ in range(5)]
+    assert [each["details"].get("repeated") for each in told] == [None, 2, 3, 4, 5]
+    call(wire, "note", {"text": "x"})
+    told = [envelope(call(wire, "note", {"text": [at]})) for at in range(5)]
+    assert [each["details"].get("alike") for each in told] == [None, None, 3, 4, 5]

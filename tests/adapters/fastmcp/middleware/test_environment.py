@@ -1,4 +1,4 @@
-"""``MCP_LENIENT_MODE``, ``MCP_LENIENT_DESTRUCTIVE`` and ``MCP_LENIENT_CONFIG``."""
+"""``MCP_LENIENT_MODE``, ``MCP_LENIENT_DESTRUCTIVE``, ``MCP_LENIENT_REPEATS`` and ``MCP_LENIENT_CONFIG``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ async def test_the_environment_only_restricts(monkeypatch):
     [
         ("MCP_LENIENT_MODE", "of", "must be one of 'off', 'observe', 'repair', got 'of'"),
         ("MCP_LENIENT_DESTRUCTIVE", "true", "must be one of 'if_marked', 'unless_read_only', got 'true'"),
+        ("MCP_LENIENT_REPEATS", "never", "must be one of 'true', 'false', got 'never'"),
     ],
 )
 def test_an_unknown_word_is_an_error(monkeypatch, name, value, said):
