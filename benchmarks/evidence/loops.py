@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import re
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from statistics import mean
@@ -15,27 +18,32 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import anyio
 from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
 from pydantic import BaseModel, ConfigDict, Field
 from rich.table import Table
 
 from benchmarks import servers
 from benchmarks.data import MissingCasesError
+from benchmarks.ports import free_port, wait_for
 from benchmarks.printing import wide_console
 from benchmarks.quality.lengths import invalid_set
-from mcp_lenient.adapters.repeats import Repeats
+from mcp_lenient.adapters.repeats import Caller, Repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 MOST_FIRST: Final = 1.47
 """The first answer's text, as a multiple of FastMCP's own, on average over the recorded refusals."""
-MOST_US: Final = 5.0
+MOST_US: Final = 10.0
 """Microseconds that remembering a refusal may take."""
 MOST_KIB: Final = 8_192
 """Memory for 100,000 refused calls of 1,000 callers."""
 _REFUSALS: Final = 100_000
 _CALLERS: Final = 1_000
-_CORRECTED: Final = re.compile(r" Send (?:this instead|the one that you mean): .*", re.DOTALL)
+_FAULTS: Final = [("/query", "missing")]
+_TIMES: Final = 5
+_FIRST_ALIKE: Final = 3
+_CORRECTED: Final = re.compile(r" Send (?:this instead|the one that is meant): .*", re.DOTALL)
 
 
 class Address(BaseModel):
@@ -140,12 +148,14 @@ def main() -> int:
     console = wide_console()
     servers.quiet()
     found = anyio.run(answered)
+    connections = anyio.run(over_each_connection)
     console.print(_table(found))
     for each in found:
         console.print(f"\n{each.kind}", style="bold")
         for at, message in enumerate(each.messages, 1):
             console.print(f"  {at}. {message}", markup=False, highlight=False)
     first = mean(each.lengths[0] / len(each.fastmcp) for each in found)
+    console.print(_connections_table(connections))
     recorded = _recorded()
     wrong = [each.kind for each in found if not each.is_right]
     micros, kib = remembering()
@@ -158,7 +168,8 @@ def main() -> int:
         f"{kib:,.0f} KiB at the end (target: at most {MOST_KIB:,})."
     )
     is_short = recorded is None or recorded <= MOST_FIRST
-    return 0 if is_short and not wrong and micros < MOST_US and kib <= MOST_KIB else 1
+    is_counted = all(each.is_right for each in connections)
+    return 0 if is_short and is_counted and not wrong and micros < MOST_US and kib <= MOST_KIB else 1
 
 
 def _recorded() -> float | None:
@@ -182,15 +193,100 @@ async def answered() -> list[Answers]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What five wrong calls are answered over a kind of connection.
+
+    Attributes:
+        kind: The kind.
+        equal: The messages of five equal calls.
+        alike: For five calls with other values, how many were alike by each answer.
+    """
+
+    kind: str
+    equal: tuple[str, ...]
+    alike: tuple[int | None, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether equal calls have different answers, and others differ from the third on."""
+        counted = tuple(range(_FIRST_ALIKE, _TIMES + 1))
+        return len(set(self.equal)) == _TIMES and self.alike == (None,) * (_FIRST_ALIKE - 1) + counted
+
+
+async def over_each_connection() -> list[Connection]:
+    """Send five equal wrong calls, a right one and five reworded wrong ones over each kind of connection."""
+    with _over_http() as url:
+        own = StdioTransport(sys.executable, ["-c", "from benchmarks.evidence import loops; loops.serve()"])
+        targets = {"stdio": own, "HTTP": url, "in process": servers.pair(*TOOLS)[1]}
+        return [
+            await _over(f"{kind}, {era}", Client(target, mode=era))
+            for kind, target in targets.items()
+            for era in ("auto", "legacy")
+        ]
+
+
+async def _over(kind: str, client: Client[Any]) -> Connection:
+    async with client:
+
+        async def envelope(**sent: Any) -> dict[str, Any]:
+            told: dict[str, Any] = json.loads(
+                (await client.call_tool_mcp("find_tickets", sent)).content[0].text
+            )
+            return told
+
+        equal = [(await envelope(query="printer", labels="a, b"))["message"] for _ in range(_TIMES)]
+        await client.call_tool_mcp("find_tickets", {"query": "printer"})
+        alike = [await envelope(query="printer", labels=f"a, {at}") for at in range(_TIMES)]
+        await client.call_tool_mcp("find_tickets", {"query": "printer"})
+    return Connection(kind, tuple(equal), tuple(each["details"].get("alike") for each in alike))
+
+
+def serve(port: int | None = None) -> None:
+    """Serve the tools over stdio, or over HTTP on a port of loopback."""
+    servers.quiet()
+    server = servers.pair(*TOOLS)[1]
+    if port is None:
+        server.run(show_banner=False)
+    else:
+        server.run("http", port=port, show_banner=False, log_level="ERROR")
+
+
+@contextmanager
+def _over_http() -> Iterator[str]:
+    port = free_port()
+    code = f"from benchmarks.evidence import loops; loops.serve({port})"
+    with subprocess.Popen([sys.executable, "-c", code]) as process:  # noqa: S603 - our own
+        try:
+            wait_for(port)
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            process.terminate()
+
+
+def _connections_table(connections: Sequence[Connection]) -> Table:
+    table = Table(
+        "connection, protocol",
+        "distinct answers to 5 equal calls",
+        "reworded: alike by each answer",
+        title="The same server over each connection",
+    )
+    for each in connections:
+        alike = ", ".join(str(times or "-") for times in each.alike)
+        table.add_row(each.kind, str(len(set(each.equal))), alike)
+    return table
+
+
 def remembering() -> tuple[float, float]:
     """Return the microseconds of a refusal that is remembered, and the KiB of all."""
     calls = [{"query": f"{at}", "limit": at} for at in range(7)]
-    callers = [f"session {at}" for at in range(_CALLERS)]
+    callers = [Caller(f"session {at}", f"session {at}") for at in range(_CALLERS)]
 
     def remember() -> Repeats:
         repeats = Repeats()
         for at in range(_REFUSALS):
-            repeats.count(callers[at % _CALLERS], "find_tickets", "MISSING_QUERY", calls[at % len(calls)])
+            sent = calls[at % len(calls)]
+            repeats.count(callers[at % _CALLERS], "find_tickets", "MISSING_QUERY", sent, _FAULTS)
         return repeats
 
     gc.collect()  # what the answers have left is not the memory's
