@@ -189,6 +189,13 @@ def plain(value: Any) -> Any:
         return value
 
 
+def loses_spelling(value: Any) -> bool:
+    """Return whether a float in a value that was parsed from text was spelled otherwise than it would be written."""
+    return any(
+        isinstance(part, SpelledFloat) and part.spelling != repr(part) for part in _everything_in(value)
+    )
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.normalizers.annotation import ReadyMade
-from mcp_lenient.values.json_values import container
+from mcp_lenient.values.json_values import JSON, loses_spelling, parse_container, plain
 from mcp_lenient.values.limits import Limits
 
 _LIMITS: Final = Limits()
@@ -43,7 +43,8 @@ def infer() -> Infer:
 
     A text becomes what it spells, if it can be spelled in one way only: a JSON number of at most 15 digits, ``true`` or
     ``false`` (as JSON or Python write it), or a whole JSON array or object. Everything else stays text: ``007``, ``+1``,
-    ``1e5``, ``3.10`` (which would lose its zero), ``null``, ``yes``, longer numbers, and any text with a space around it.
+    ``1e5``, ``3.10`` (which would lose its zero, also in an array), ``null``, ``yes``, longer numbers, a duplicate key,
+    what is not JSON (a comment, Python's literals), and any text with a space around it.
 
     >>> infer()("42"), infer()("true"), infer()('{"a": [1]}'), infer()("007")
     (42, True, {'a': [1]}, '007')
@@ -62,8 +63,12 @@ def _infer(value: Any) -> Any:
     if _NUMBER.fullmatch(value) and sum(map(str.isdigit, value)) <= _MOST_DIGITS:
         number = float(value) if "." in value else int(value)
         return number if str(number) == value else value
-    parsed = container(value, _LIMITS) if value[:1] in ("[", "{") else None
-    return value if parsed is None else parsed
+    parsed = (
+        parse_container(value, _LIMITS, JSON)
+        if value[:1] in ("[", "{") and value[-1:] in ("]", "}")
+        else None
+    )
+    return value if parsed is None or loses_spelling(parsed.value) else plain(parsed.value)
 
 
 def with_inference(declared: Declared, schema: Mapping[str, Any], *, untyped: bool) -> Declared:

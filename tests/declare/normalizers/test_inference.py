@@ -36,7 +36,7 @@ EVERYWHERE = Policy(infer_untyped=True)
         ("true", True),
         ("False", False),
         ('["a", 1]', ["a", 1]),
-        ("{'a': None}", {"a": None}),
+        ('{"a": [0.1, -1, null]}', {"a": [0.1, -1, None]}),
     ],
 )
 def test_a_text_that_can_be_spelled_in_one_way_is_inferred(text, value):
@@ -48,7 +48,19 @@ def test_a_text_that_can_be_spelled_in_one_way_is_inferred(text, value):
     "text",
     [
         *"007 +1 1e5 3.10 -0 .5 5. 1_000 1,000 1000000000000000 0.1234567890123456 null None NaN yes TRUE [a {x".split(),
-        *("0x10", "\uff14\uff12", "", " 42", "42 ", "[1] and more"),
+        *(
+            "0x10",
+            "\uff14\uff12",
+            "",
+            " 42",
+            "42 ",
+            "[1] and more",
+            "[1] ",
+            "{'a': None}",
+            "[1,]",
+            "[1] // one",
+        ),
+        *("[1.10]", '{"a": [1E2]}', "[-0]", '{"a": 1, "a": 2}', "[1e400]", "[NaN]", "[1.123456789012345678]"),
     ],
 )
 def test_any_other_text_stays_text(text):
