@@ -42,7 +42,7 @@ HAN = re.compile("[\u3400-\u9fff]")
 YES = re.compile(r"(?:y|yes|yeah|ok|是的?|好的?|可以)(?:[\s,，]+(?:please|请))?[.!。！]*", re.IGNORECASE)  # noqa: RUF001
 MARKS = " .?!。？！~"  # noqa: RUF001 - as people type it
 POLITE = re.compile(
-    r"(?i)(?:(?:please|now|hey|c(?:an|ould) you|i want(?: you)? to)\b[, ]*|请|我[想要]|帮我|麻烦你?|给我)*"
+    r"(?i)(?:(?:please|now|hey|c(?:an|ould) you|i want(?: you)? to)\b[, ]*|请|现在|我[想要]|帮我|麻烦你?|给我)*"
 )
 THANKS = re.compile(r"(?i)(?:[, ]+(?:please|thanks|thank you)|[,， ]*谢谢|一下|[吧啊])$")
 NEXT = re.compile(r"(?i)[,;.!?，；。！？]\s*|\s[-–—]+\s|\b(?:and|then|also)\b|然后|并且")  # noqa: RUF001 - as above
@@ -173,9 +173,9 @@ class Script:
         return await answer(talk, **slots)
 
 
-def not_read(line: str, sentences: Sentences[Any]) -> str:
+def not_read(line: str, *sentences: Sentences[Any]) -> str:
     """Say that a line was not understood, and what is."""
-    listed = sentences.listed(line)
+    listed = "; ".join(several.listed(line) for several in sentences)
     return in_language_of(
         line,
         f"I could not read {line.strip()!r}, so I did nothing. I am no model; I understand: {listed}.",
@@ -372,13 +372,16 @@ def configure(folder: Path) -> None:
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
 
 
-async def chat(server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "") -> None:
-    """Answer each line that is typed, until the input ends; the events go to a file of the data folder."""
+async def chat(server: FastMCP, reply: Reply, *, model: str | None = None) -> None:
+    """Answer each line that is typed, until the input ends; the events go to a file of the data folder.
+
+    A model gets the server's instructions as its system prompt.
+    """
     configure(DATA)
     async with Client(server) as client:
         talk = Talk(client)
         server.add_middleware(Approval(talk))
-        await converse(talk, ModelReply(model, client, system).reply if model else reply)
+        await converse(talk, ModelReply(model, client, server.instructions or "").reply if model else reply)
 
 
 async def converse(talk: Talk, reply: Reply) -> None:
@@ -439,7 +442,6 @@ def main(
     server: FastMCP,
     reply: Reply,
     *,
-    system: str = "",
     page: Callable[[], FastMCP] | None = None,
     port: int = 8350,
 ) -> None:
@@ -448,7 +450,6 @@ def main(
     Args:
         server: The server of the example.
         reply: Answers where no model is named.
-        system: The system prompt of a model.
         page: Makes the server with a page that shows what it does.
         port: The port of the page, if none is named.
     """
@@ -461,19 +462,19 @@ def main(
     if wanted is not None and not 0 < wanted < 1 << 16:
         sys.exit(f"There is no port {wanted}: a port is a number from 1 to 65535.")
     if wanted is None or page is None:
-        run(server, reply, options, system=system)
+        run(server, reply, options)
     else:
         with interruptible():
-            asyncio.run(_chat_beside_page(page(), wanted, reply, options.model, system))
+            asyncio.run(_chat_beside_page(page(), wanted, reply, options.model))
 
 
-def run(server: FastMCP, reply: Reply, options: argparse.Namespace, *, system: str = "") -> None:
+def run(server: FastMCP, reply: Reply, options: argparse.Namespace) -> None:
     """Chat, or serve over stdio, as the options say."""
     with interruptible():
         if options.serve:
             server.run(show_banner=False)
         else:
-            asyncio.run(chat(server, reply, model=options.model, system=system))
+            asyncio.run(chat(server, reply, model=options.model))
 
 
 @contextmanager
@@ -487,13 +488,13 @@ def interruptible() -> Iterator[None]:
         os._exit(130)  # a thread may still wait for a line
 
 
-async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:
+async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None) -> None:
     """Serve a page and the tools over HTTP on loopback, until interrupted, with a chat in the terminal."""
     serving = server.run_http_async(
         host="127.0.0.1", port=port, show_banner=False, uvicorn_config={"log_level": "error"}
     )
     print(f"page    http://127.0.0.1:{port}/", flush=True)
-    await asyncio.gather(serving, chat(server, reply, model=model, system=system))
+    await asyncio.gather(serving, chat(server, reply, model=model))
 
 
 # --- The page ---------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from mcp_lenient.normalizers import tags
 Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or null.")]
 """For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
 
+INSTRUCTIONS = "You keep the user's notes. Search before you update or delete; delete with confirm true only if asked to."
 TABLE = """
 CREATE TABLE IF NOT EXISTS contexts (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, tags TEXT NOT NULL)
 """
@@ -78,9 +79,8 @@ class ContextStore:
         self, query: str, tags: list[str] | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
     ) -> list[StoredContext]:
         """Find contexts by words and tags, all of which they must have, in any case; the newest first."""
-        return self._run(
-            SEARCH, {"words": json.dumps(query.split()), "tags": _json(tags or []), "limit": limit}
-        )
+        wanted = {"words": json.dumps(query.split()), "tags": _json(tags or []), "limit": limit}
+        return self._run(SEARCH, wanted)
 
     def delete_context(self, context_ids: list[int], *, confirm: bool) -> list[int]:
         """Delete contexts for good and return the ids that were deleted. Nothing happens unless confirm is true."""
@@ -101,11 +101,10 @@ class ContextStore:
             return []
         except (sqlite3.Error, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise tool_error(
-                "STORE_UNAVAILABLE", f"The notes cannot be used: {reason}. Nothing was changed."
-            ) from error
+            message = f"The notes cannot be used: {reason}. Nothing was changed."
+            raise tool_error("STORE_UNAVAILABLE", message) from error
         return [
-            StoredContext(context_id=key, content=text, tags=json.loads(labels)) for key, text, labels in rows
+            StoredContext(context_id=key, content=text, tags=json.loads(tags)) for key, text, tags in rows
         ]
 
 
@@ -120,12 +119,11 @@ def _json(tags: Iterable[str]) -> str:
 
 def build_server(file: Path, *, lenient: bool = True, page: Page | None = None) -> FastMCP:
     """Make a server for the contexts in a file, which the first call creates; by default it repairs calls."""
-    mcp = FastMCP("context-store")
+    mcp = FastMCP("context-store", INSTRUCTIONS)
     if lenient:
-        policy, observer = Policy(body_errors="envelope"), None if page is None else page.record
-        mcp.add_middleware(
-            LenientMiddleware(policy, warm=True, on_decision=observer, decision_values=page is not None)
-        )
+        policy = Policy(body_errors="envelope")
+        seen = {} if page is None else {"on_decision": page.record, "decision_values": True}
+        mcp.add_middleware(LenientMiddleware(policy, warm=True, **seen))
     store = ContextStore(file)
     mcp.tool(store.store_context)
     mcp.tool(store.update_context)
@@ -143,7 +141,6 @@ def with_page() -> FastMCP:
 
 # --- The chat: what the stand-in for a model understands --------------------------------------------------------
 
-SYSTEM = "You keep the user's notes. Search before you update or delete; delete with confirm true only if asked to."
 MOST_SHOWN = 20
 LABEL = r"[^\W\d][\w-]*"
 
@@ -184,21 +181,16 @@ async def _find(talk: Talk, words: str = "") -> str:
 async def _change(talk: Talk, number: str, text: str) -> str:
     content, labels = _labels(text)
     before = await talk.call("update_context", context_id=number)  # an update of nothing returns the note
-    after = await talk.call(
-        "update_context", context_id=number, content=content, tags=before["tags"] + labels
-    )
-    return talk.say(
-        f"Changed to {_line(after)}\nBefore: {_line(before)}", f"已改为 {_line(after)}\n之前: {_line(before)}"
-    )
+    tags = before["tags"] + labels
+    after = _line(await talk.call("update_context", context_id=number, content=content, tags=tags))
+    return talk.say(f"Changed to {after}\nBefore: {_line(before)}", f"已改为 {after}\n之前: {_line(before)}")
 
 
 async def _tag(talk: Talk, number: str, names: str, join: Callable[..., set[str]] = set.union) -> str:
     before = (await talk.call("update_context", context_id=number))["tags"]
-    labels = re.findall(LABEL, names)
-    after = (await talk.call("update_context", context_id=number, tags=sorted(join({*before}, labels))))[
-        "tags"
-    ]
-    had, has = (", ".join(found) or "-" for found in (before, after))
+    tags = sorted(join({*before}, re.findall(LABEL, names)))
+    after = (await talk.call("update_context", context_id=number, tags=tags))["tags"]
+    had, has = (", ".join(several) or "-" for several in (before, after))
     return talk.say(f"The tags of {number}: {has}. Before: {had}.", f"{number} 的标签: {has}。之前: {had}。")
 
 
@@ -236,4 +228,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         build_server(Path(sys.argv[1]), lenient="--bare" not in sys.argv).run(show_banner=False)
     else:
-        main(mcp, script.reply, system=SYSTEM, page=with_page)
+        main(mcp, script.reply, page=with_page)

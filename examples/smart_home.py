@@ -33,6 +33,11 @@ CREATE TABLE IF NOT EXISTS devices (id TEXT PRIMARY KEY, fullId TEXT, name TEXT,
 ROWS = "SELECT id, fullId, name, room, type, state FROM devices ORDER BY rowid"
 INSERT = "INSERT INTO devices (id, fullId, name, room, type, state) VALUES (?, ?, ?, ?, ?, ?)"
 
+INSTRUCTIONS = (
+    "You control a smart home. When the user names a place and a kind of device, call search_devices with both, "
+    "such as '客厅 灯'. Use the fullId of what it finds. Call interpret_command where it is not clear which command "
+    "is meant, then execute_commands. Answer in the user's language."
+)
 READS = {"readOnlyHint": True}
 DeviceId = Annotated[str, "The fullId of a device."]
 
@@ -48,20 +53,20 @@ class DeviceSeed(NamedTuple):
     state: dict[str, dict[str, Any]]
 
 
-LIGHT = "灯|灯光|电灯|照明|light|lamp|lighting"
+LIGHT = "灯|灯光|电灯|灯泡|照明|light|lamp|lighting|bulb"
 DEVICES = (
-    DeviceSeed("abc123", "客厅吸顶灯", "客厅", "switch", f"客厅|living room|lounge|吸顶灯|主灯|ceiling light|ceiling lamp|{LIGHT}",
+    DeviceSeed("abc123", "客厅吸顶灯", "客厅", "switch", f"客厅|living room|livingroom|lounge|sitting room|吸顶灯|主灯|大灯|ceiling light|ceiling lamp|main light|{LIGHT}",
                {"switch": {"switch": "off"}, "switchLevel": {"level": 80}}),
-    DeviceSeed("bed001", "卧室台灯", "卧室", "switch", f"卧室|bedroom|台灯|desk light|desk lamp|bedside lamp|{LIGHT}",
+    DeviceSeed("bed001", "卧室台灯", "卧室", "switch", f"卧室|卧房|睡房|bedroom|台灯|床头灯|desk light|desk lamp|bedside light|bedside lamp|{LIGHT}",
                {"switch": {"switch": "on"}, "switchLevel": {"level": 60}, "colorTemperature": {"colorTemperature": 4000}}),
-    DeviceSeed("std001", "Studio lamp", "studio", "switch", f"书房|工作室|studio|落地灯|floor lamp|{LIGHT}",
+    DeviceSeed("std001", "Studio lamp", "studio", "switch", f"书房|工作室|studio|study|落地灯|floor light|floor lamp|{LIGHT}",
                {"switch": {"switch": "off"}, "switchLevel": {"level": 50}}),
     DeviceSeed("air001", "客厅空调", "客厅", "thermostat",
-               "客厅|living room|lounge|空调|冷气|暖气|air conditioner|ac|aircon|heating|heater|thermostat",
+               "客厅|living room|livingroom|lounge|sitting room|空调|冷气|暖气|air conditioner|air conditioning|air con|aircon|ac|a/c|heating|heater|thermostat",
                {"switch": {"switch": "off"}, "thermostatHeatingSetpoint": {"heatingSetpoint": 20.0}}),
-    DeviceSeed("bld001", "Kitchen blind", "kitchen", "windowShade", "厨房|kitchen|窗帘|百叶窗|blind|shade|curtain",
+    DeviceSeed("bld001", "Kitchen blind", "kitchen", "windowShade", "厨房|kitchen|窗帘|百叶窗|卷帘|window blind|blind|shade|curtain",
                {"windowShade": {"windowShade": "open"}, "windowShadeLevel": {"shadeLevel": 100}}),
-    DeviceSeed("dor001", "大门锁", "玄关", "lock", "玄关|entrance hall|entrance|大门|门锁|门|front door|door",
+    DeviceSeed("dor001", "大门锁", "玄关", "lock", "玄关|entrance hall|entrance|hallway|大门|前门|门锁|门|front door|door",
                {"lock": {"lock": "locked"}}),
 )  # fmt: skip
 NAMES = {
@@ -312,12 +317,12 @@ def interpret_command(
             return chosen(reading[0], reading[1].get("number"), device_capabilities, current_state or {})
     except UnclearError as error:
         why = in_language_of(user_input, *error.args)
-    raise tool_error("UNCLEAR_COMMAND", why, "user_input", allowed_values=device_capabilities)
+    raise tool_error("UNCLEAR_COMMAND", why, "user_input")
 
 
 def build(folder: Path, *, lenient: bool, strict: bool = False, page: Page | None = None) -> FastMCP:
     """Make a server for the home in a folder; strict is FastMCP's strict input validation, a page sees each call."""
-    server = FastMCP("smart-home", strict_input_validation=strict)
+    server = FastMCP("smart-home", INSTRUCTIONS, strict_input_validation=strict)
     if lenient:
         observer = None if page is None else page.record
         server.add_middleware(LenientMiddleware(on_decision=observer, decision_values=page is not None))
@@ -382,15 +387,15 @@ WISHES = Sentences(
         "open {device} a little | {device}开大一点 | {device}开大一些 | 把{device}开大{_bit}": Wish((SHADE,), 1),
         "lock {device} | 锁[上]{device} | 把{device}锁[上][了]": Wish((("lock", "lock"),)),
         "unlock {device} | 解锁{device} | 把{device}解锁": Wish((("lock", "unlock"),)),
-        "set {device} to {number}% | dim {device} to {number}% | set {device} to {number} percent | {device}调到{number}% | 把{device}调到{number}% | [把][{device}][的]亮度调到{number}%": Wish((LEVEL, SHADE)),
+        "set {device} to {number}% | dim {device} to {number}% | set {device} to {number} percent | dim {device} to {number} percent | {device}调到{number}% | 把{device}调到{number}% | [把][{device}][的]亮度调到{number}%": Wish((LEVEL, SHADE)),
         "set {device} to {number} degrees | set {device} to {number}°[C] | {device}{number}度 | {device}调到{number}度 | 把{device}调到{number}度 | [把][{device}][的]温度调到{number}度": Wish((HEAT,)),
         "set {device} to {number}[ ]K | [把]{device}[的]色温调到{number}[ ]K": Wish((COLOR,)),
-        "make {device} brighter | brighten {device} | brighter | 亮一点 | it{_is} too dark | it{_is} too dark in {device} | {device}{_is} too dark | too dark | [把][让][{device}][调]亮{_bit} | [{device}]太暗[了] | [{device}]有点暗 | [{device}]不够亮 | [我]看不清[了]": Wish((LEVEL,), 1),
-        "make {device} dimmer | make {device} softer | dim {device} | dimmer | softer | 暗一点 | it{_is} too bright | it{_is} too bright in {device} | {device}{_is} too bright | too bright | [把][让][{device}][调]暗{_bit} | [让][{device}]柔和{_bit} | [{device}]太亮[了] | [{device}]太刺眼[了]": Wish((LEVEL,), -1),
-        "I am cold | I{_am} cold | I{_am} too cold | it{_is} too cold | 我冷 | [我][有点][好]冷[了] | [我]太冷[了]": Wish((HEAT,), 1),
-        "I am hot | I{_am} hot | I{_am} too hot | it{_is} too hot | 我热 | [我][有点][好]热[了] | [我]太热[了]": Wish((HEAT,), -1),
-        "make {device} warmer | warmer | 暖一点 | {device}{_is} too cold | it{_is} too cold in {device} | [把][让][{device}][调]暖[和]{_bit} | {device}太冷[了]": Wish((HEAT, COLOR), 1),
-        "make {device} cooler | cooler | 凉快一点 | {device}{_is} too hot | it{_is} too hot in {device} | [把][让][{device}][调]凉快{_bit} | [把][让][{device}][调]冷{_bit} | {device}太热[了]": Wish((HEAT, COLOR), -1),
+        "make {device} brighter | brighten {device} | brighter | 亮一点 | it{_is} too dark[ in here] | it{_is} too dark in {device} | {device}{_is} too dark | too dark | [把][让][{device}][调]亮{_bit} | [{device}]太暗[了] | [{device}]有点暗 | [{device}]不够亮 | [我]看不清[了]": Wish((LEVEL,), 1),
+        "make {device} dimmer | make {device} softer | dim {device} | dimmer | softer | 暗一点 | it{_is} too bright[ in here] | it{_is} too bright in {device} | {device}{_is} too bright | too bright | [把][让][{device}][调]暗{_bit} | [让][{device}]柔和{_bit} | [{device}]太亮[了] | [{device}]太刺眼[了]": Wish((LEVEL,), -1),
+        "I am cold | I{_am} cold | I{_am} too cold | it{_is} too cold[ in here] | 我冷 | [我][有点][好]冷[了] | [我]太冷[了]": Wish((HEAT,), 1),
+        "I am hot | I{_am} hot | I{_am} too hot | it{_is} too hot[ in here] | 我热 | [我][有点][好]热[了] | [我]太热[了]": Wish((HEAT,), -1),
+        "make {device} warmer | warmer | 暖一点 | {device}{_is} too cold | it{_is} too cold in {device} | [把][让][{device}][调]暖[和]{_bit} | {device}太冷[了] | {device}[有点]冷[了]": Wish((HEAT, COLOR), 1),
+        "make {device} cooler | cooler | 凉快一点 | {device}{_is} too hot | it{_is} too hot in {device} | [把][让][{device}][调]凉快{_bit} | [把][让][{device}][调]冷{_bit} | {device}太热[了] | {device}[有点]热[了]": Wish((HEAT, COLOR), -1),
         "turn {device} up by {number} degrees | [把]{device}调高{number}度": Wish((HEAT,), 1),
         "turn {device} down by {number} degrees | [把]{device}调低{number}度": Wish((HEAT,), -1),
     },
@@ -452,11 +457,6 @@ def _number(written: str) -> float:
 
 # --- The chat ---------------------------------------------------------------------------------------------------
 
-SYSTEM = (
-    "You control a smart home. When the user names a place and a kind of device, call search_devices with both, "
-    "such as '客厅 灯'. Use the fullId of what it finds. Call interpret_command where it is not clear which command "
-    "is meant, then execute_commands. Answer in the user's language."
-)
 DONE = {
     "on": ("is on now", "已成功打开{name}"), "off": ("is off now", "已成功关闭{name}"),
     "open": ("is open now", "已成功打开{name}"), "close": ("is closed now", "已成功关上{name}"),
@@ -467,8 +467,13 @@ DONE = {
     "setShadeLevel": ("is {value:g}% open now", "已将{name}开到{value:g}%"),
 }  # fmt: skip
 UNITS = {"level": "%", "shadeLevel": "% open", "heatingSetpoint": " °C", "colorTemperature": " K"}
+SAID = {"on": "开着", "off": "关着", "open": "开着", "partially open": "半开", "closed": "关着", "locked": "锁着",
+        "unlocked": "没锁"}  # fmt: skip
 QUESTIONS = Sentences(
-    {"is {device} {state} | what is the state of {device} | how is {device} | {device}的状态 | {device}{state}[了]吗 | {device}怎么样": None},
+    {
+        "is {device} {state} | what is the state of {device} | how is {device} | {device}{state}[了]吗 | {device}的状态 | {device}怎么样": None,
+        "which devices do I have | what devices do I have | what devices are there | list [the ][all ][my ]devices | 有哪些设备 | [我][家里]有什么设备 | [列出][所有]设备": None,
+    },
     device=SLOTS["device"], state="on|off|open|closed|locked|unlocked|开着|关着|锁着|开|关|锁|锁好|亮着",
 )  # fmt: skip
 Step = tuple[str, list[DeviceSeed]]
@@ -516,10 +521,10 @@ class Conversation:
             talk.line = pending[0]
             return await self._run([(pending[0], seeds)], talk)
         if question := QUESTIONS.read(line):
-            return await self._state(question[1]["device"], talk)
+            return await self._state(question[1].get("device"), talk)
         try:
             steps = self._steps(line)
-            return await self._run(steps, talk) if steps else not_read(line, WISHES)
+            return await self._run(steps, talk) if steps else not_read(line, WISHES, QUESTIONS)
         except WhichError as which:
             self.pending = which.step
             return talk.say(*which.args)
@@ -540,11 +545,15 @@ class Conversation:
             raise UnclearError("These are several wishes for one device.", "对同一个设备有几个要求。")
         return steps
 
-    async def _state(self, text: str, talk: Talk) -> str:
-        seeds = called(names_in(text)) if names_in(text) else [*filter(None, [self.spoken])]
+    async def _state(self, text: str | None, talk: Talk) -> str:
+        names = names_in(text or "")
+        seeds = called(names) if names or text is None else [*filter(None, [self.spoken])]
         states = [(seed, await talk.call("get_status", device_id=f"uuid-{seed.id}")) for seed in seeds]
-        lines = (f"{seed.name} ({seed.room}): {in_words(state)}" for seed, state in states)
-        return "; ".join(lines) or talk.say("There is no such device.", "没有这样的设备。")
+        english = "; ".join(f"{seed.name} ({seed.room}): {in_words(state)}" for seed, state in states)
+        chinese = re.sub(r"\bpartially open\b|\b[a-z]+\b", lambda word: SAID.get(word[0], word[0]), english)
+        return (
+            talk.say(english, chinese) if seeds else talk.say("There is no such device.", "没有这样的设备。")
+        )
 
     async def _run(self, steps: list[Step], talk: Talk) -> str:
         done = list[str]()
@@ -593,6 +602,8 @@ def _devices(part: str, wish: Wish, slots: dict[str, str], spoken: DeviceSeed | 
         if not names and spoken in able:
             able = [spoken] if spoken else able
         is_all = re.search(r"(?i)\b(?:all|both|every|each)\b|所有|全部|每个|(?:light|lamp)s\b", phrase)
+        if not called(names):
+            raise UnclearError(f"No device is called {phrase!r}.", f"没有叫 “{phrase}” 的设备。")
         if not able:
             raise UnclearError(f"It cannot be done with {phrase}.", f"{phrase} 做不到。")
         if len(able) > 1 and not is_all:
@@ -604,4 +615,4 @@ def _devices(part: str, wish: Wish, slots: dict[str, str], spoken: DeviceSeed | 
 mcp = build(DATA, lenient=True)
 
 if __name__ == "__main__":
-    main(mcp, Conversation().reply, system=SYSTEM, page=with_page)
+    main(mcp, Conversation().reply, page=with_page)

@@ -32,7 +32,8 @@ SPRING = 315  # the sun's longitude in degrees where the year begins
 EXACTNESS = 0.0105  # of the sun's longitude in degrees: a quarter of an hour
 NEAR_TERM = "A term of the sun begins within a quarter of an hour: the year and the month may be those on its other side."
 READS = {"readOnlyHint": True}
-server = FastMCP("calendar", strict_input_validation=True)
+INSTRUCTIONS = "Tells people about birth dates in the Chinese calendar. Ask for the gender and the hour."
+server = FastMCP("calendar", INSTRUCTIONS, strict_input_validation=True)
 
 
 class Place(BaseModel):
@@ -72,14 +73,12 @@ def pillars(
     months = lunar * 12 + int(since // 30) + 2
     hours = days * 12 + int((solar + 1) // 2) % 12
     numbers = {"year": lunar, "month": months, "day": days, "hour": hours}
+    answer = {name: _pillar(number) for name, number in numbers.items()} | {
+        "gender": "男" if gender else "女"
+    }
     named = {"animal": ANIMALS[lunar % 12]} if animal else {}
     near = {"note": NEAR_TERM} if min(since % 30, 30 - since % 30) < EXACTNESS else {}
-    return (
-        {name: _pillar(at) for name, at in numbers.items()}
-        | named
-        | {"gender": "男" if gender else "女"}
-        | near
-    )
+    return answer | named | near
 
 
 def _pillar(number: int) -> str:
@@ -106,11 +105,9 @@ def animals(years: Annotated[list[Annotated[int, Field(ge=1, le=9999)]], "Years.
     return [ANIMALS[(year - 4) % 12] for year in years]
 
 
-mcp = create_lenient_proxy(server)
+mcp = create_lenient_proxy(server, instructions=INSTRUCTIONS)
 
 # --- The chat: what the stand-in for a model understands; it sends numbers as the texts that they are ------------
-
-SYSTEM = "Tell people about birth dates in the Chinese calendar."
 
 
 async def _animals(talk: Talk, years: str) -> str:
@@ -137,12 +134,9 @@ async def _born(talk: Talk, date: str, clock: str = "", gender: str = "") -> str
         return talk.say(f"The sun's term begins on this day: {terms}. Say the hour: born {date} at 12:30, a man",
                         f"这一天交节气: {terms}。请说出时间: {date} 12:30出生, 男")  # fmt: skip
     at = f" {readings[0]['hour']}时" if clock else ""
+    near = talk.say(NEAR_TERM, "离交节气不到一刻钟, 年柱和月柱可能属于另一边。")
     note = (
-        f" ({readings[0]['note']})"
-        if clock and "note" in readings[0]
-        else ""
-        if clock
-        else talk.say(" (before 23:00)", " (23点前)")
+        (f" ({near})" if "note" in readings[0] else "") if clock else talk.say(" (before 23:00)", " (23点前)")
     )
     return f"{months[0]} {readings[0]['day']}日{at}, 属{readings[0]['animal']}, {readings[0]['gender']}{note}"
 
@@ -160,4 +154,4 @@ script = Script(
 )
 
 if __name__ == "__main__":
-    main(mcp, script.reply, system=SYSTEM)
+    main(mcp, script.reply)

@@ -73,6 +73,7 @@ class HttpServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
+        Path(self._environment["LIBRARY_DB"]).parent.mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(self._command, env=self._environment, stderr=subprocess.DEVNULL)  # noqa: S603
         for _ in range(600):
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -104,10 +105,10 @@ def build(folder: Path, *, lenient: bool) -> FastMCP:
         config[name].update(command=FASTMCP, cwd=str(HERE))
     config["library"]["url"] = f"http://127.0.0.1:{library.port}/mcp"
     make: Callable[..., FastMCP] = create_lenient_proxy if lenient else create_proxy
-    told = "\n".join(
-        f"{one.name}: {one.instructions}" for one in (servers.time, servers.math, servers.library)
-    )
-    return make({"mcpServers": config}, name="assistant", instructions=told, lifespan=library.running)
+    behind = (servers.time, servers.math, servers.library)
+    instructions = "\n".join(f"{server.name}: {server.instructions}" for server in behind)
+    behind_proxy = {"mcpServers": config}
+    return make(behind_proxy, name="assistant", instructions=instructions, lifespan=library.running)
 
 
 STARTED: list[HttpServer] = []
@@ -193,14 +194,9 @@ async def chat_by_graph(server: FastMCP, name: str) -> None:
     async def model(messages: Sequence[Any], tools: Sequence[Any]) -> AIMessage:
         asked: Any = convert_to_openai_messages(messages)
         message = chat.message_of(await asyncio.to_thread(chat.complete, name, asked, tools))
-        calls: Any = [
-            {
-                "id": call["id"],
-                "name": call["function"]["name"],
-                "args": as_object(call["function"]["arguments"]),
-            }
-            for call in message.get("tool_calls") or ()
-        ]
+        asked_for = [(call["id"], call["function"]) for call in message.get("tool_calls") or ()]
+        calls: Any = [{"id": call_id, "name": function["name"], "args": as_object(function["arguments"])}
+                      for call_id, function in asked_for]  # fmt: skip
         return AIMessage(message.get("content") or "", tool_calls=calls)
 
     chat.configure(DATA)

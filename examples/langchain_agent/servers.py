@@ -35,15 +35,9 @@ PIECE = 1000  # characters of a page in one document
 TABLE = "CREATE TABLE IF NOT EXISTS documents (title TEXT NOT NULL, text TEXT NOT NULL)"
 SHARE = 0.5  # of the best score; below it a document is about something else
 READS = {"readOnlyHint": True}
-time = FastMCP(
-    "time", instructions="Tells the time. Time zones have IANA names; without one it is that of Seoul."
-)
-math = FastMCP(
-    "math", instructions="Adds, multiplies and averages numbers, and draws them.", list_page_size=2
-)
-library = FastMCP(
-    "library", instructions="Search the library before you answer; remove only what the user names."
-)
+time = FastMCP("time", "Tells the time. Time zones have IANA names; without one it is that of Seoul.")
+math = FastMCP("math", "Adds, multiplies and averages numbers, and draws them.", list_page_size=2)
+library = FastMCP("library", "Search the library before you answer; remove only what the user names.")
 
 
 @time.tool(annotations=READS)
@@ -101,21 +95,18 @@ def plot(numbers: Numbers) -> list[Any]:
 @math.prompt
 def configure_assistant(skills: Annotated[str, "What the assistant can do."]) -> list[Message]:
     """Tell an assistant what it can do."""
-    told = (
-        f"You are a helpful assistant. You have these skills: {skills}. Always use only one tool at a time."
-    )
-    return [Message(told, role="assistant")]
+    role = f"You are a helpful assistant. You have these skills: {skills}."
+    return [Message(f"{role} Always use only one tool at a time.", role="assistant")]
 
 
 def _png(rows: list[bytes]) -> bytes:
     """Write rows of gray pixels as a PNG image."""
     head = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
     data = zlib.compress(b"".join(b"\0" + row for row in rows))
-    chunks = (b"IHDR" + head, b"IDAT" + data, b"IEND")
-    framed = (
-        struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) for chunk in chunks
-    )
-    return b"\x89PNG\r\n\x1a\n" + b"".join(framed)
+    png = b"\x89PNG\r\n\x1a\n"
+    for chunk in (b"IHDR" + head, b"IDAT" + data, b"IEND"):
+        png += struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return png
 
 
 @contextmanager
