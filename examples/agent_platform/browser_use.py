@@ -39,14 +39,11 @@ ELEMENTS = (
     "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=link], "
     "[contenteditable=true], [draggable=true]"
 )
-DESCRIBE = """elements => elements.map(each => [
-    each.tagName.toLowerCase(), each.type && each.type != each.tagName.toLowerCase() ? `[${each.type}]` : "",
-    " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
-].join("").trim().slice(0, 80))"""
-NAMES_OF = """elements => elements.map(each => (
-    each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder
-    || (/submit|button|reset/.test(each.type) && each.value) || ""
-).trim())"""
+NAME = r"""(each.ariaLabel || each.labels?.[0]?.innerText.split("\n")[0] || each.innerText || each.placeholder
+    || (/submit|button|reset/.test(each.type) && each.value) || "").trim()"""
+NAMES_OF = f"elements => elements.map(each => {NAME})"
+DESCRIBE = f"""elements => elements.map(each => [each.tagName.toLowerCase(),
+    each.type && each.type != each.tagName.toLowerCase() ? `[${{each.type}}]` : "", " ", {NAME}].join("").trim().slice(0, 80))"""
 FIELDS = "input:not([type=hidden]), textarea, [contenteditable=true]"
 CLICKABLE = f"a[href], button, {FIELDS}, select, summary, [role=button], [role=link]"
 LINKS = "links => links.map(link => [link.innerText, link.href])"

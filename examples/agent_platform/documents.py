@@ -57,7 +57,7 @@ class Library:
     @property
     def name(self) -> str:
         """What was searched, and whether the engine could be reached, for a person."""
-        folder, engine = f"the folder {self.root.name}", urlsplit(self._engine).netloc
+        folder, engine = f"{self.root.name}/", urlsplit(self._engine).netloc
         if not engine:
             return folder
         return f"{folder} and {engine}" if self._reached else f"{folder} ({engine} could not be reached)"

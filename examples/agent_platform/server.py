@@ -17,8 +17,8 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from agent_platform.documents import HERE, Library, terms
 from agent_platform.research import DeepSearch, SearchTool
 from chat import DATA, Script, Talk
 from mcp_lenient import LenientError, LenientMiddleware
+from mcp_lenient.adapters.fastmcp.standing import check_statements
 from mcp_lenient.declare.definitions import load_definitions
 
 DEFINITIONS = Path(__file__).with_name("tools.yaml")
@@ -46,6 +47,12 @@ EFFECTS = {
     "browser_send_keys": {"destructiveHint": False},
 }
 NEWEST_WITH_SESSIONS = "2025-11-25"
+INSTRUCTIONS = {
+    "microsandbox": "Runs Python code; name a session_id to keep variables and files.",
+    "browser_use": "Drives a browser; browser_get_page_info numbers the elements of a page.",
+    "deepsearch": "Answers questions from documents, with sources.",
+    "mcp-search-tool": "Searches files, and finds tools and packages for a task.",
+}
 PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
 
 
@@ -81,25 +88,32 @@ def groups(
 def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMCP:
     """Make one server of these groups."""
     tools = [tool for group in served.values() for tool in group.tools]
-    middleware = _middleware({tool.__name__ for tool in tools}) if lenient else None
 
     @asynccontextmanager
     async def lifespan(server: FastMCP) -> AsyncIterator[None]:
-        try:
-            if middleware is not None:
-                await middleware.check_statements(server)
-        except LenientError as error:  # tools.yaml contradicts a tool: the server does not start
-            sys.exit(str(error))
+        with refusing():
+            await check_statements(server)
         yield
         for group in served.values():
             await group.close()
 
-    mcp = FastMCP("agent-platform" if len(served) > 1 else next(iter(served)), lifespan=lifespan)
-    if middleware is not None:
-        mcp.add_middleware(middleware)
+    name = "agent-platform" if len(served) > 1 else next(iter(served))
+    mcp = FastMCP(name, " ".join(INSTRUCTIONS[group] for group in served), lifespan=lifespan)
+    if lenient:
+        with refusing():
+            mcp.add_middleware(_middleware({tool.__name__ for tool in tools}))
     for tool in tools:
         mcp.tool(tool, annotations=EFFECTS.get(tool.__name__))
     return mcp
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Do not start, and say why in one line, where tools.yaml cannot be read or contradicts a tool."""
+    try:
+        yield
+    except LenientError as error:
+        sys.exit(str(error))
 
 
 def _middleware(tools: Collection[str]) -> LenientMiddleware:
@@ -237,6 +251,8 @@ def main() -> None:
     parser.add_argument("--unsafe", action="store_true", help="run code also without bubblewrap")
     parser.add_argument("--install", action="store_true", help="install packages asked for by name alone")
     options = parser.parse_args()
+    with refusing():
+        asyncio.run(check_statements(mcp))
     if len(options.http or ()) not in {0, len(PORTS)}:
         parser.error(f"--http takes {len(PORTS)} ports, or none for {' '.join(map(str, PORTS.values()))}")
     if not options.folder.is_dir():
