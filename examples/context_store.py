@@ -122,7 +122,7 @@ def build_server(file: Path, *, lenient: bool = True, page: Page | None = None) 
     mcp = FastMCP("context-store", INSTRUCTIONS)
     if lenient:
         policy = Policy(body_errors="envelope")
-        seen = {} if page is None else {"on_decision": page.record, "decision_values": True}
+        seen: Any = {} if page is None else {"on_decision": page.record, "decision_values": True}
         mcp.add_middleware(LenientMiddleware(policy, warm=True, **seen))
     store = ContextStore(file)
     mcp.tool(store.store_context)
