@@ -52,6 +52,12 @@ _LEAST_WORDS: Final = 3
 COLONS: Final = (":", "\uff1a")
 ONLY_WORDS: Final = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)*")
 """Words without any sign, which the marker of a native form may follow directly."""
+_ANSWERS: Final = frozenset(
+    "yes|ok|okay|sure|alright|understood|done|好|好的|好吧|是的|可以|没问题|明白|明白了|收到|完成|完成了".split(
+        "|"
+    )
+)
+"""Lines of one word by which a model answers the user, often without a stop; none of them names what follows."""
 TEXT_LINE: Final = re.compile(r"(?:#{1,6} +|[*_(]{1,3})?[^\W_]")
 """The beginning of a line of text, plain or not; any other line may begin code, markup or a quotation."""
 
@@ -68,8 +74,10 @@ def is_sentence(text: str) -> bool:
 
 
 def is_line(line: str) -> bool:
-    """Return whether a line is plain: a list item, or text that ends like a sentence, without a label before it."""
+    """Return whether a line is plain: a list item, a one-word answer, or text that ends like a sentence, without a label before it."""
     line = line.rstrip()
+    if line.casefold() in _ANSWERS:
+        return True
     if not (ITEM.match(line) or _BEGINNING.match(line)):
         return False
     if ITEM.match(line):
