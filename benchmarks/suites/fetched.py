@@ -38,7 +38,7 @@ def source(package: str) -> Path:
     if not folder.exists():
         _SUITES.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=_SUITES) as unpacked:
-            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", package]
             _run([*pip, "--dest", unpacked, f"{package}=={version(package)}"])
             (archive,) = Path(unpacked).glob("*.tar.gz")
             with tarfile.open(archive) as files:
