@@ -7,6 +7,7 @@ import os
 import sys
 from datetime import datetime
 from functools import lru_cache
+from random import getrandbits
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -84,8 +85,13 @@ def _mask(span: trace.Span, tool: str) -> None:
 
 
 def aside() -> AbstractContextManager[trace.Span]:
-    """Detach the span of the call inside the block, since FastMCP would rename it on lookups."""
-    return trace.use_span(trace.INVALID_SPAN)
+    """Record no span inside the block: FastMCP would rename that of the call, and write one for a list nobody sent."""
+    here = trace.get_current_span().get_span_context()
+    if not here.is_valid:  # a span without a parent would be recorded
+        here = trace.SpanContext(getrandbits(127) + 1, getrandbits(63) + 1, is_remote=False)
+    return trace.use_span(
+        trace.NonRecordingSpan(trace.SpanContext(here.trace_id, here.span_id, is_remote=False))
+    )
 
 
 def own_span(tool: str) -> AbstractContextManager[trace.Span]:

@@ -10,7 +10,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
+from opentelemetry.sdk.trace.sampling import Decision, ParentBased, Sampler, SamplingResult
 
 
 class _WhileCollecting(Sampler):
@@ -34,7 +34,7 @@ _EXPORTER = InMemorySpanExporter()
 def exported_spans() -> Iterator[InMemorySpanExporter]:
     """Collect ended spans until the block ends."""
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
-        provider = TracerProvider(sampler=_SAMPLER)
+        provider = TracerProvider(sampler=ParentBased(_SAMPLER))
         provider.add_span_processor(SimpleSpanProcessor(_EXPORTER))
         trace.set_tracer_provider(provider)
     _SAMPLER.collects = True

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from calls import Log, call, code, lenient, published
 from exported_spans import exported_spans
+from fastmcp.exceptions import NotFoundError
 from fastmcp_versions import SPAN, not_on_3
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode, format_trace_id
@@ -71,3 +72,18 @@ async def test_observe_mode_does_not_fail_the_span(spans):
     server = lenient(tool, published(n={"type": "integer"}), policy=Policy(mode="observe"))
     await call(server, "own", {"n": "x"})
     assert _server_span(spans).status.status_code is not StatusCode.ERROR
+
+
+@pytest.mark.parametrize("over", ["client", "code"])
+@not_on_3(SPAN)
+async def test_names_are_listed_without_a_span(over, spans):
+    """The names that a call of an unknown one is compared with are no list that a client has asked for."""
+    server = lenient(tool)
+    if over == "client":
+        await call(server, "tol", {})
+    else:
+        with pytest.raises(NotFoundError):
+            await server.call_tool("tol", {})
+    names = {span.name for span in spans.get_finished_spans()}
+    assert "tools/call tol" in names
+    assert "tools/list" not in names
