@@ -12,6 +12,7 @@ import pytest
 from adapters.hosts import EACH, LISTING, REFUSING, SCHEMA, fastmcp
 from calls import Log
 from tables import each_row
+from waiting import PATIENCE
 
 from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
 from mcp_lenient.adapters.gate import Gate
@@ -259,7 +260,7 @@ def test_threads_may_share_calls(file, later):
         file.write_text(ALIAS % word, encoding="utf-8")
         later()
     for thread in threads:
-        thread.join(timeout=20)
+        thread.join(timeout=PATIENCE)
     assert len(reported) == 800
     assert all(each in ({"text": "a"}, "refused") for each in reported)
 

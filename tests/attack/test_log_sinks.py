@@ -13,7 +13,8 @@ from typing import IO, Any
 import pytest
 import structlog
 from calls import call, got, lenient, rules
-from wire import NOTES, PATIENCE
+from waiting import PATIENCE
+from wire import NOTES
 
 _CALLS = 40
 _UNTIL_FULL = 400

@@ -26,13 +26,14 @@ if IS_3:
 else:
     import httpx2
 
+from waiting import PATIENCE
+
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 HANDSHAKE = "2025-06-18"
 MODERN = "2026-07-28"
 NOTES = Path(__file__).parent / "servers" / "notes.py"
-PATIENCE = 60
 ABSENT = object()
 
 Message = dict[str, Any]

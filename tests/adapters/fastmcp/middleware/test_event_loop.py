@@ -11,6 +11,7 @@ from calls import call, code, got, lenient
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 from pydantic import BeforeValidator
+from waiting import PATIENCE
 
 
 class _Validator:
@@ -23,7 +24,7 @@ class _Validator:
 
     def __call__(self, value: Any) -> Any:
         self.threads.add(threading.get_ident())
-        self.stuck += not self.gate.wait(timeout=10)
+        self.stuck += not self.gate.wait(timeout=PATIENCE)
         return value
 
 

@@ -11,9 +11,11 @@ from adapters.fastmcp.proxy.fronts import around, over_http
 from fastmcp import Client, Context, FastMCP
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
+from waiting import PATIENCE, until
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
+from mcp_lenient.adapters.fastmcp.proxy import connection
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
@@ -182,14 +184,6 @@ async def test_progress_comes_before_its_answer(mode):
                 ]
 
 
-async def _until(runs: list[str], what: str) -> None:
-    for _ in range(200):
-        if what in runs:
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError(runs)
-
-
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_canceled_call_is_canceled_at_the_server(mode):
     """A client that gives a call up ends it at the server, and its next call is served."""
@@ -197,9 +191,9 @@ async def test_a_canceled_call_is_canceled_at_the_server(mode):
     with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
             call = asyncio.ensure_future(client.call_tool_mcp("hang", {}))
-            await _until(runs, "hangs")
+            await until(lambda: "hangs" in runs)
             call.cancel()
-            await _until(runs, "canceled")
+            await until(lambda: "canceled" in runs)
             assert await _added(client)
 
 
@@ -207,11 +201,11 @@ async def test_a_canceled_call_is_canceled_at_the_server(mode):
 async def test_a_late_call_is_canceled_at_the_server(mode):
     """A call that takes too long is ended at the server and answered with the envelope."""
     upstream, runs = _upstream()
-    with over_http(upstream, timeout=2) as url:
+    with over_http(upstream, timeout=4) as url:
         async with Client(url, mode=mode) as client:
             late = await client.call_tool_mcp("hang", {})
             assert json.loads(late.content[0].text)["error_code"] == "UPSTREAM_TIMED_OUT"
-            await _until(runs, "canceled")
+            await until(lambda: "canceled" in runs)
             assert await _added(client)
 
 
@@ -222,14 +216,15 @@ async def test_a_running_call_ends_with_the_proxy():
         proxy = create_lenient_proxy(behind)
         async with Client(proxy, mode="legacy") as client:
             call = asyncio.ensure_future(client.call_tool_mcp("hang", {}))
-            await _until(runs, "hangs")
+            await until(lambda: "hangs" in runs)
             (middleware,) = (each for each in proxy.middleware if hasattr(each, "close"))
             await middleware.close()
-            assert (await asyncio.wait_for(call, 10)).is_error
+            assert (await asyncio.wait_for(call, PATIENCE)).is_error
 
 
-async def test_calls_use_one_connection():
+async def test_calls_use_one_connection(monkeypatch):
     """Calls of the newer era that follow each other need no further connection, and so no further TLS handshake."""
+    monkeypatch.setattr(connection, "_KEEP_ALIVE", PATIENCE)
     upstream, _ = _upstream()
     ports: set[int] = set()
 

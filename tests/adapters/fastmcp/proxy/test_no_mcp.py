@@ -14,6 +14,7 @@ from fastmcp import Client
 from mcp.shared.exceptions import MCPError
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+from waiting import PATIENCE
 from wire import MODERN, pipes, serving
 
 from mcp_lenient import create_lenient_proxy
@@ -65,7 +66,7 @@ def _urls() -> Iterator[dict[str, str]]:
 
 async def _said(url: str, mode: str) -> tuple[str, str]:
     """Return what a client reads of a list and of a call."""
-    async with Client(create_lenient_proxy(url, connect_timeout=5), mode=mode) as client:
+    async with Client(create_lenient_proxy(url, connect_timeout=PATIENCE), mode=mode) as client:
         with pytest.raises(MCPError) as caught:
             await client.list_tools()
         called = await client.call_tool_mcp("add", {"a": 1})

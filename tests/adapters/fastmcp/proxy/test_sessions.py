@@ -14,6 +14,7 @@ from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from fastmcp.server.middleware import Middleware
 from mcp.shared.exceptions import MCPError
 from starlette.responses import Response
+from waiting import until
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
@@ -98,10 +99,7 @@ async def test_sessions_end_with_the_client():
         async with _client(url) as client:
             await client.call_tool_mcp("note", {"text": "a"})
             before = len(deleted)
-        for _ in range(100):
-            if len(deleted) > before:
-                break
-            await asyncio.sleep(0.05)
+        await until(lambda: len(deleted) > before)
     assert len(deleted) == before + 1
 
 

@@ -14,6 +14,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.shared.exceptions import MCPError
 from tables import each_row
+from waiting import PATIENCE
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
@@ -34,7 +35,7 @@ def _slow() -> FastMCP:
 
     @server.resource("note://slow")
     async def note() -> str:
-        await asyncio.sleep(30)
+        await asyncio.sleep(PATIENCE)
         return "late"
 
     return server
@@ -51,14 +52,14 @@ async def test_a_timeout_is_answered_with_an_envelope(mode, several, events, cap
     target, tool = _slow(), "a_wait" if several else "wait"
     with serving(target) if several else nullcontext() as url:
         behind = {"mcpServers": {"a": {"url": url}, "b": {"url": url}}} if several else target
-        front = create_lenient_proxy(behind, timeout=1.5)
+        front = create_lenient_proxy(behind, timeout=3)
         with caplog.at_level(logging.INFO), _fastmcps_log_to(caplog.handler):
-            result = await _called(front, tool, {"seconds": 30}, mode=mode)
+            result = await _called(front, tool, {"seconds": PATIENCE}, mode=mode)
     reported = result.meta["mcp_lenient"]
     assert result.is_error
     assert reported["error_code"] == "UPSTREAM_TIMED_OUT"
-    assert reported["details"] == {"tool": tool, "timeout_seconds": 1.5}
-    assert "within 1.5 seconds" in reported["message"]
+    assert reported["details"] == {"tool": tool, "timeout_seconds": 3}
+    assert "within 3 seconds" in reported["message"]
     assert "may have run" in reported["message"]
     assert [(event["event"], event.get("error_code")) for event in events] == [
         ("call_accepted", None),
@@ -81,10 +82,10 @@ async def test_elicitation_time_counts_toward_the_timeout():
     """A call times out even while the server waits for the client's user."""
 
     async def answer(*_: Any) -> dict[str, str]:
-        await asyncio.sleep(0.8)
+        await asyncio.sleep(PATIENCE)
         return {"value": "this"}
 
-    front = create_lenient_proxy(_slow(), timeout=0.3)
+    front = create_lenient_proxy(_slow(), timeout=3)
     result = await _called(front, "ask", {}, elicitation_handler=answer, mode="legacy")
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
 
@@ -93,14 +94,14 @@ async def test_other_requests_time_out_too():
     """Reading a resource times out with an error."""
     async with Client(create_lenient_proxy(_slow(), timeout=0.2)) as client:
         with pytest.raises(MCPError, match=r"timed out"):
-            await asyncio.wait_for(client.read_resource("note://slow"), 10)
+            await asyncio.wait_for(client.read_resource("note://slow"), PATIENCE / 2)
 
 
 async def test_a_silent_process_times_out(events):
     """A program that starts but sends nothing is unavailable after ``connect_timeout``."""
     silent = StdioTransport(sys.executable, ["-c", "import time; time.sleep(60)"])
     front = create_lenient_proxy(silent, connect_timeout=0.5)
-    result = await asyncio.wait_for(_called(front, "wait", {}, mode="auto"), 20)
+    result = await asyncio.wait_for(_called(front, "wait", {}, mode="auto"), PATIENCE / 2)
     await silent.close()
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
     assert [event["event"] for event in events] == ["list_failed", "call_rejected"]
@@ -109,9 +110,9 @@ async def test_a_silent_process_times_out(events):
 async def test_a_stopped_server_is_unavailable(events):
     """If the server no longer listens, the envelope says that it is unavailable."""
     with serving(_slow()) as url:
-        front = create_lenient_proxy(url, connect_timeout=1)
+        front = create_lenient_proxy(url, connect_timeout=PATIENCE)
         assert not (await _called(front, "wait", {"seconds": 0}, mode="legacy")).is_error
-    result = await asyncio.wait_for(_called(front, "wait", {"seconds": 0}, mode="legacy"), 20)
+    result = await asyncio.wait_for(_called(front, "wait", {"seconds": 0}, mode="legacy"), PATIENCE / 2)
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
     assert (events[-1]["event"], events[-1]["error_code"]) == ("call_unanswered", "UPSTREAM_UNAVAILABLE")
 
@@ -130,7 +131,7 @@ async def test_an_unreachable_address_times_out():
             waiting.connect_ex(full.getsockname())
         url = f"http://127.0.0.1:{full.getsockname()[1]}/mcp"
         front = create_lenient_proxy(StreamableHttpTransport(url), connect_timeout=0.5)
-        result = await asyncio.wait_for(_called(front, "wait", {"seconds": 0}), 20)
+        result = await asyncio.wait_for(_called(front, "wait", {"seconds": 0}), PATIENCE / 2)
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
 
 

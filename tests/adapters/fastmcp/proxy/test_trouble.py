@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from adapters.fastmcp.proxy.fronts import SERVERS, UPSTREAM, of_process
+from adapters.fastmcp.proxy.servers import upstream
 from adapters.fastmcp.proxy.servers.upstream import mcp
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
+from waiting import until
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
@@ -43,15 +45,13 @@ async def test_a_server_that_dies_during_a_call(logged):
 async def test_a_hanging_call_does_not_block_others(logged):
     """While one call hangs, others are answered and wrong ones refused."""
     async with Client(create_lenient_proxy(mcp), mode="legacy") as client:
+        upstream.hanging.clear()
         hanging = asyncio.create_task(client.call_tool_mcp("hang", {}))
-        await asyncio.sleep(0.2)
+        await until(lambda: upstream.hanging)
         assert (await client.call_tool_mcp("add", {"a": "1", "b": 2})).structured_content == {"result": 3}
         assert (await client.call_tool_mcp("add", {"a": [], "b": 2})).is_error
         hanging.cancel()
-        for _ in range(300):
-            if len(logged) == 3:
-                break
-            await asyncio.sleep(0.1)
+        await until(lambda: len(logged) == 3)
         assert (await client.call_tool_mcp("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
     assert logged.names == ["call_repaired", "call_rejected", "call_unanswered"]
     assert logged[-1]["error_code"] == "CANCELLED"

@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, TextContent
 from pydantic import Field
 from tables import STRING, array, closed
+from waiting import PATIENCE
 
 from mcp_lenient import LenientMiddleware, Policy, create_lenient_proxy
 
@@ -113,7 +114,7 @@ def _by_hand(answers: dict[str, Any]):
         "tools/list": _TOOLS,
         "tools/call": {"content": [{"type": "text", "text": "ran"}]},
     }
-    return of_process(str(SERVERS / "by_hand.py"), json.dumps({**usual, **answers}), timeout=8)
+    return of_process(str(SERVERS / "by_hand.py"), json.dumps({**usual, **answers}), timeout=PATIENCE)
 
 
 REFUSALS = [

@@ -16,7 +16,8 @@ from calls import rules as repaired_by
 from fastmcp import Client
 from fastmcp_versions import IS_3, RAW, in_era, not_on_3
 from servers.notes import build
-from wire import PATIENCE, Http, call, httpx2, serving
+from waiting import PATIENCE
+from wire import Http, call, httpx2, serving
 
 _CALLS = 80
 

@@ -43,9 +43,14 @@ def die() -> str:
     os._exit(3)
 
 
+hanging = []
+"""The calls of ``hang`` that have begun."""
+
+
 @mcp.tool
 async def hang(seconds: float = 60) -> str:
     """Answer after a long time."""
+    hanging.append(seconds)
     await asyncio.sleep(seconds)
     return "awake"
 
