@@ -22,7 +22,7 @@ from mcp_lenient.values.display import LONGEST_TEXT, place, shown
 TooDeepError: type[Exception]
 try:
     from ruamel.yaml.composer import MaxDepthExceededError as TooDeepError
-except ImportError:  # until ruamel.yaml 0.18, which goes as deep as Python
+except ImportError:  # before ruamel.yaml 0.19, which goes as deep as Python
     TooDeepError = RecursionError
 
 MAX_BYTES = 2**20
