@@ -18,6 +18,7 @@ from benchmarks.suites.comparison import Outcomes
 from benchmarks.suites.fetched import source
 from mcp_lenient import normalize
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.schema.compile import readable
 
 _DRAFTS = {"draft7": (DRAFT7, Draft7Validator), "draft2020-12": (DRAFT202012, Draft202012Validator)}
 _PLACE = "#/properties/value"
@@ -39,6 +40,11 @@ class SchemaTest:
     def expected(self) -> str:
         """What should become of the call; an invalid value may also become a valid one."""
         return "accepted" if self.is_valid else "refused"
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all of the schema is read; the log says what is not."""
+        return not readable(self.tool).unread
 
     @property
     def outcome(self) -> str:

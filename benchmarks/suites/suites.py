@@ -22,7 +22,7 @@ from benchmarks.servers import quiet
 from benchmarks.suites.comparison import ACCEPTED, Compared, Outcomes, accepted, compared
 from benchmarks.suites.conformance import SERVERS, conformance_outcomes
 from benchmarks.suites.fastmcp_tests import fastmcp_outcomes
-from benchmarks.suites.schema_suite import schema_outcomes, schema_tests
+from benchmarks.suites.schema_suite import SchemaTest, schema_outcomes, schema_tests
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -109,13 +109,16 @@ def _conformance_again(server: str, checks: frozenset[str]) -> tuple[Outcomes, O
 
 
 def _schema() -> Rows:
-    tests = schema_tests()
-    for is_valid, values in (
-        (True, "valid values, accepted unchanged"),
-        (False, "invalid values, not accepted"),
+    kinds: dict[str, list[SchemaTest]] = {"valid": [], "invalid": [], "not read": []}
+    for test in schema_tests():
+        kinds["valid" if test.is_valid else "invalid" if test.is_read else "not read"].append(test)
+    for kind, values in (
+        ("valid", "valid values, accepted unchanged"),
+        ("invalid", "invalid values, not accepted"),
+        ("not read", "invalid values of schemas that the log says are not read as a whole"),
     ):
-        some = tuple(test for test in tests if test.is_valid is is_valid)
-        key = f"schema, {'valid' if is_valid else 'invalid'}"
+        some = tuple(kinds[kind])
+        key = f"schema, {kind}"
         differences = compared(*schema_outcomes(some), accepted(key))
         right = sum(differences.bare[test.name] == differences.lenient[test.name] for test in some)
         row = Row(f"JSON Schema suite, {values}", len(some), len(some), right, len(some) - right)
