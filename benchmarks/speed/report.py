@@ -7,7 +7,6 @@ import io
 import json
 import os
 import random
-import re
 import resource
 import subprocess
 import sys
@@ -31,7 +30,7 @@ from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.intake import take_in
 from mcp_lenient.devtools.report.sources import find_logs
 
-_PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "operate.md"
+_STATEMENTS: Final = Path(__file__).parents[2] / "docs" / "clickhouse"
 _MILLION: Final = 1_000_000
 _START: Final = datetime(2026, 11, 1, tzinfo=timezone.utc)
 _TOOLS: Final = [
@@ -236,9 +235,9 @@ def _session(folder: Path) -> Any:
 def _fill(files: list[str], folder: Path) -> None:
     """Make the tables and views of the documentation, and fill them."""
     session = _session(folder)
-    blocks = re.findall(r"```sql\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
-    for each in filter(None, map(str.strip, ";".join(blocks).split(";"))):
-        session.query(each)
+    for name in ("calls.sql", "views.sql"):
+        for statement in filter(None, map(str.strip, (_STATEMENTS / name).read_text("utf-8").split(";"))):
+            session.query(statement)
     for file in files:
         lines = file.replace(".jsonl", ".events")
         with Path(file).open(encoding="utf-8") as log, Path(lines).open("w", encoding="utf-8") as events:

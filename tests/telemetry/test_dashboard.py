@@ -23,10 +23,9 @@ from tables import each_row
 
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana" / "mcp-lenient.json").read_text(encoding="utf-8"))
-HOW_TO = (DOCS / "how-to" / "operate.md").read_text(encoding="utf-8")
-RULES = yaml.safe_load(re.findall(r"^```yaml\n(.*?)^```", HOW_TO, re.MULTILINE | re.DOTALL)[0])["groups"][0][
-    "rules"
-]
+HOW_TO = (DOCS / "how-to" / "metrics.md").read_text(encoding="utf-8")
+ALERTS = yaml.safe_load((DOCS / "grafana" / "alerts.yaml").read_text(encoding="utf-8"))
+RULES = ALERTS["groups"][0]["rules"]
 TARGETS = [(panel["title"], target) for panel in DASHBOARD["panels"] for target in panel["targets"]]
 QUERIES = [
     *((title, target["expr"]) for title, target in TARGETS),

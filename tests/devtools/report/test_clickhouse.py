@@ -21,14 +21,15 @@ from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import Selection
 from mcp_lenient.devtools.report.counting import HOUR, TABLES, counting
 
-_PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "operate.md"
+_FOLDER = Path(__file__).parents[3] / "docs" / "clickhouse"
 needs_engine = pytest.mark.slow
 
 
 def statements():
-    """Return the SQL statements of the page."""
-    blocks = re.findall(r"```sql\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
-    return [each.strip() for block in blocks for each in block.split(";") if each.strip()]
+    """Return the published SQL statements."""
+    files = ((_FOLDER / name).read_text("utf-8") for name in ("calls.sql", "views.sql"))
+    bare = (re.sub(r"^--.*\n", "", text, flags=re.MULTILINE) for text in files)
+    return [statement.strip() for text in bare for statement in text.split(";") if statement.strip()]
 
 
 def test_the_views_count_by_the_statements_of_the_report():
@@ -156,8 +157,7 @@ def test_a_missing_table_is_named(tmp_path, capsys):
 def test_the_program_of_vector_takes_events_alone():
     """Vector's own language runs it, in this process."""
     vrl = pytest.importorskip("vrl_python", reason="VRL is not installed").VRLRuntime()
-    blocks = re.findall(r"```yaml\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
-    (vector,) = (yaml.safe_load(each) for each in blocks if "sinks:" in each)
+    vector = yaml.safe_load((_FOLDER / "vector.yaml").read_text("utf-8"))
     source = vector["transforms"]["events"]["source"]
     event = json.loads(line(violations=[wrong("type", "/limit", "string")], hints=[]))
     taken = vrl.execute(source, {"message": json.dumps(event), "file": "events.jsonl"}).processed_event
