@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from mcp_lenient.engine.contract import Decision
+from mcp_lenient.engine.contract import Contract, Decision
 
 _ABSENT: Final = object()
 
@@ -33,15 +33,18 @@ class Allowance:
     def __call__(self, decision: Decision) -> Decision:
         """Return the decision if it keeps to the allowance, or else the one without the rules."""
         contract = decision.contract
-        if (
-            decision.fate != "repaired"
-            or contract is None
-            or (self.is_first and not self._says_other(decision))
-        ):
+        is_changed = decision.fate == "repaired" or (
+            decision.fate == "accepted" and self._is_in_form(contract)
+        )
+        if contract is None or not is_changed or (self.is_first and not self._says_other(decision)):
             return decision
         if decision.arguments == self.sent:  # a text that the hook has read
             return decision
         return replace(contract.without_rules.decide(self.sent), mode=decision.mode)
+
+    def _is_in_form(self, contract: Contract | None) -> bool:
+        """Return whether others have seen the arguments in a published form, and not as the tool gets them."""
+        return not self.is_first and contract is not None and contract.form is not None
 
     def _says_other(self, decision: Decision) -> bool:
         """Return whether a parameter that a header repeats has another value than was sent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Contract, Decision
@@ -134,6 +135,11 @@ class PublishedContract(Contract):
     def accepts_at_once(self) -> None:
         """None: arguments are read back first."""
         return None
+
+    @cached_property
+    def without_rules(self) -> Contract:
+        """The author's contract, which reads no other form."""
+        return self.inner.without_rules
 
     def read_back(self, arguments: Any) -> dict[str, Any] | None:
         """Return arguments of the published form in the author's; None if they are no object."""

@@ -23,7 +23,7 @@ from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import current_context
+from mcp_lenient.adapters.fastmcp.compat.running import asker, current_context, is_called_again
 from mcp_lenient.adapters.fastmcp.order import first_judge
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
@@ -125,7 +125,10 @@ class _Calls:
                     gate.forget_refused(self._call(sent, started))
                 return validated
         call, context = self._call(sent, started), current_context()
-        judge = None if context is None else first_judge(context, call.name, on_server=True)
+        is_rewritten = running is None or running.is_rewriting(self.tool.fn)
+        judge: object | None = None
+        if context is not None:
+            judge = first_judge(context, call.name, on_server=True, is_rewritten=is_rewritten)
         allowance = Allowance(call.arguments, is_first=judge is None, header_name=None)
         decision = gate.decide_at_once(call, self._host_tool(), self._compiled, allowance)
         if decision.refusal is not None:
@@ -170,7 +173,8 @@ class _Calls:
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; raise it to Python code, where a result would look like success."""
         call = current.get()
-        if (call is None or call.parent is None) and host.is_clients_call(self._called().name):
+        is_first = (call is None or call.parent is None) and host.is_clients_call(self._called().name)
+        if is_first and asker() == "client" and not is_called_again():
             return refused(refusal)
         # FastMCP sends its text as an error result even if it masks errors.
         raise InvalidArguments(refusal["content"][0]["text"], log_level=logging.WARNING)

@@ -58,7 +58,7 @@ def _worded(error: Exception, call: Call, refusal: Mapping[str, Any] | None) -> 
 
     The exception has the envelope as its attribute ``envelope``.
     """
-    if refusal is None or call.parent is not None or call.request is None:
+    if refusal is None or not call.is_answered:
         if refusal is not None:
             error.envelope = refusal["_meta"][META_KEY]  # type: ignore[attr-defined]
         raise error
@@ -114,7 +114,7 @@ class Failures:
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
         is_own = contract is not None and contract.tool.function is not None
-        if contract is None or not is_own or contract.mode == "off" or call.parent is not None:
+        if contract is None or not is_own or contract.mode == "off" or not call.is_answered:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):
             raise error  # FastMCP refused what was only observed

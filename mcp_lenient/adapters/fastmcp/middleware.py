@@ -20,6 +20,7 @@ from mcp_lenient.adapters.aside import rehearse
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.compat.running import asker
 from mcp_lenient.adapters.fastmcp.failures import (
     FAILURES,
     Failures,
@@ -211,6 +212,8 @@ class LenientMiddleware(Rewriter):
         tool = as_stated(tool, policies)
         if context is None or not (form is not None or may_publish(tool, policies.named(tool.name))):
             return tool
+        if not self.trusts_outer and first_judge(context, tool.name) is not None:
+            return tool  # its calls could not be read back before what may deny them sees them
         return in_form(tool, await self.contract_for(context.fastmcp, tool.name))
 
     async def on_get_prompt(
@@ -261,7 +264,8 @@ class LenientMiddleware(Rewriter):
         """Return an accepted call, for the place that answers."""
         host_call, message = self._host_call(context, raw, started), context.message
         source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
-        return Pending(message, host_call, source, contract.accepted(message.arguments or {}), self)
+        decision = contract.accepted(message.arguments or {})
+        return Pending(host_call, source, decision, self, message.name)
 
     def _host_call(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
@@ -274,7 +278,7 @@ class LenientMiddleware(Rewriter):
         """Pass on a call that does not go straight, as it is to run or, if it is refused, as it was sent."""
         fastmcp_context, context = cast("Context", call.context.fastmcp_context), call.context
         source = self._source(fastmcp_context.fastmcp, context.message)
-        allowance = self._allowance(context)
+        allowance = self._allowance(call, context)
         source.renames = allowance.may_rename
         decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by, limit=allowance)
         if decision.name is not None:
@@ -304,16 +308,17 @@ class LenientMiddleware(Rewriter):
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
         sent = Snapshot(context.message.arguments) if decision.fate == "refused" else None
-        call.pending = Pending(context.message, host_call, source, decision, self, sent, allowance)
+        call.pending = Pending(host_call, source, decision, self, context.message.name, sent, allowance)
         return context
 
-    def _allowance(self, context: CallContext) -> Allowance:
-        """Return how far a call may be changed here."""
+    def _allowance(self, call: Call, context: CallContext) -> Allowance:
+        """Return how far a call may be changed here; a guard's own question is not."""
         message, fastmcp_context = context.message, cast("Context", context.fastmcp_context)
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        return Allowance(message.arguments or {}, is_first=judge is None, header_name=compat.header_name())
+        is_first = judge is None and call.asker != "other"
+        return Allowance(message.arguments or {}, is_first=is_first, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
         """Answer a call or prompt that all other middleware of the server has let pass."""
@@ -340,7 +345,7 @@ class LenientMiddleware(Rewriter):
             pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         place: LastPlace | None = None
-        if call.parent is None and call.request is not None:
+        if call.is_answered:
             if decision.fate == "refused" and decision.contract is not None:
                 if isinstance(host_call.arguments, Mapping):
                     place = last_judged(source.server, context.message.name, decision.contract.tool.route)
@@ -360,20 +365,22 @@ class LenientMiddleware(Rewriter):
 
     async def _refused_at_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call, unless what stands before has changed it."""
-        is_as_sent = cast("Pending", call.pending).has_arguments(context.message)
-        return await (self._refused(call) if is_as_sent else call_next(context))
+        is_call = cast("Pending", call.pending).has_arguments(context.message) and asker() == "client"
+        return await (self._refused(call) if is_call else call_next(context))
 
     async def _refused(self, call: Call) -> ToolResult:
         """Record the refusal of a call, and return its envelope."""
         pending = cast("Pending", call.pending)
+        if pending.is_refused:  # other middleware passes it on again
+            return refused(pending.decision.refusal or {})
+        pending.decision = await self._gate.recorded(pending.host_call, pending.decision)
+        pending.is_refused = True
         contract, arguments = pending.decision.contract, pending.host_call.arguments
         if contract is not None and isinstance(arguments, Mapping) and refuses_itself(contract):
             if contract.tool.in_thread:
                 await anyio.to_thread.run_sync(log_as_fastmcp, contract, arguments)
             else:
                 log_as_fastmcp(contract, arguments)
-        pending.decision = await self._gate.recorded(pending.host_call, pending.decision)
-        pending.is_refused = True
         return refused(pending.decision.refusal or {})
 
     async def _failed(
@@ -385,7 +392,7 @@ class LenientMiddleware(Rewriter):
         if answer is not None:
             pending.is_refused = True
             return answer
-        allowance = pending.allowance or self._allowance(context)
+        allowance = pending.allowance or self._allowance(call, context)
         if arrange(pending.source.server).has_others:
             allowance = replace(allowance, is_first=False)
         host_call, source = pending.host_call, pending.source

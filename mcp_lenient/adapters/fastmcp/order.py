@@ -142,7 +142,9 @@ def _has_hooks_of_its_own(middleware: Middleware) -> bool:
     return not getattr(middleware, "__dict__", {}).keys().isdisjoint(_HOOKS)
 
 
-def first_judge(context: Context, tool: str, *, on_server: bool = False) -> object | None:
+def first_judge(
+    context: Context, tool: str, *, on_server: bool = False, is_rewritten: bool = True
+) -> object | None:
     """Return what has seen a call before any rewriter could change it, and may have judged it; None if nothing has.
 
     That is middleware of the SDK's server, or middleware or an extension of a server that mounts this one.
@@ -151,6 +153,7 @@ def first_judge(context: Context, tool: str, *, on_server: bool = False) -> obje
         context: FastMCP's context of the call.
         tool: The name that the call has there.
         on_server: Whether the middleware of the call's own server counts as well.
+        is_rewritten: Whether a rewriter has seen this call, and not only another one that led to it.
     """
     judge: object | None = None
     for server in _servers(context):
@@ -158,7 +161,7 @@ def first_judge(context: Context, tool: str, *, on_server: bool = False) -> obje
         if server is context.fastmcp and not on_server:
             continue
         rewriters = (entry for entry in server.middleware if isinstance(entry, Rewriter))
-        if any(rewriter.rewrites(tool) for rewriter in rewriters):
+        if is_rewritten and any(rewriter.rewrites(tool) for rewriter in rewriters):
             judge = host.sdk_judge(server)
         else:
             judge = next(filter(may_deny, server.middleware), host.interceptor(server) or judge)

@@ -96,12 +96,14 @@ class _Refused(Exception):  # noqa: N818 - it is not an error: it waits until al
 
     Attributes:
         error: What the caller gets.
+        record: Records the refusal.
         place: The mounted server behind whose middleware the caller gets it; None without middleware there.
     """
 
-    def __init__(self, error: Exception, place: LastPlace | None) -> None:
+    def __init__(self, error: Exception, record: Callable[[], object], place: LastPlace | None) -> None:
         super().__init__()
         self.error = error
+        self.record = record
         self.place = place
 
 
@@ -128,16 +130,16 @@ async def _repaired(
     # What the prompt converts is open in the contract's schema.
     plan = Plan(known.schema(), policy)
     call = HostCall(message.name, sent, started, partial(caller_fields, own))
-    telemetry.record_decision(call, plan, decision)
-    if decision.fate == "repaired":
-        return context.copy(message=message.model_copy(update={"arguments": dict(decision.arguments)}))
+    record = partial(telemetry.record_decision, call, plan, decision)
     caller = current.get()
     is_nested = caller is not None and caller.request is own.request_context
-    if decision.fate != "refused" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
-        return context
-    raise _Refused(
-        _refusal(message.name, plan, decision), last_judged(own.fastmcp, message.name, known.route)
-    )
+    if decision.fate == "refused" and not is_nested:
+        place = last_judged(own.fastmcp, message.name, known.route)
+        raise _Refused(_refusal(message.name, plan, decision), record, place)
+    record()
+    if decision.fate == "repaired":
+        return context.copy(message=message.model_copy(update={"arguments": dict(decision.arguments)}))
+    return context  # FastMCP's exceptions reach a tool's body unchanged
 
 
 async def passed_on(
@@ -196,10 +198,12 @@ async def _refused_at(
 ) -> PromptResult:
     """Refuse a prompt, behind the middleware of the mounted servers that it would pass."""
     if refused.place is None:
+        refused.record()
         raise refused.error
 
     async def answer(context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         if context.message.arguments == message.arguments:
+            refused.record()
             raise refused.error
         return await call_next(context)
 

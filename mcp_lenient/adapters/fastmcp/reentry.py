@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.compat.running import asker
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.allowance import Allowance
+    from mcp_lenient.adapters.fastmcp.compat.running import Asker
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import HostCall
     from mcp_lenient.adapters.snapshot import Snapshot
@@ -33,28 +35,28 @@ class Pending:
     """What was decided about a call, until it is answered.
 
     Attributes:
-        message: The call as the rewriter passed it on.
         host_call: The call as it was sent.
         source: The tools of its server.
         decision: The decision; a refusal is recorded when it is answered.
         owner: The rewriter that has decided.
+        name: The tool's name in it, which other middleware may change in place.
         sent: The refused arguments.
         allowance: How far the call could be changed; None if it was accepted.
         is_refused: Whether the answer is an envelope.
     """
 
-    message: CallToolRequestParams
     host_call: HostCall
     source: ServerSource
     decision: Decision
     owner: object
+    name: str
     sent: Snapshot | None = None
     allowance: Allowance | None = None
     is_refused: bool = False
 
     def is_as_passed_on(self, message: CallToolRequestParams) -> bool:
         """Return whether no other middleware has changed the call."""
-        return message.name == self.message.name and self.has_arguments(message)
+        return message.name == self.name and self.has_arguments(message)
 
     def has_arguments(self, message: CallToolRequestParams) -> bool:
         """Return whether a message has the refused arguments; a mounted server has another name for the tool."""
@@ -71,8 +73,9 @@ class Call:
         request: The request it belongs to.
         parent: The call whose tool's body makes this one.
         mode: The mode of the policy in force.
-        route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
-            same request is made by a tool's body.
+        route: The mounted servers, where the call passes this middleware again. Every other call in the same request is
+            made by a tool's body, or by other middleware.
+        arrivals: How many of them it has reached.
         leaked: The exception of such a call, which the body may let through.
         tool: The tool that runs.
         pending: What was decided, for the place that answers.
@@ -84,16 +87,35 @@ class Call:
     parent: Call | None
     mode: Mode = "repair"
     route: tuple[tuple[FastMCP, str], ...] = ()
+    arrivals: int = 0
     leaked: BaseException | None = None
     tool: HostTool | None = None
     pending: Pending | None = None
+    _asker: Asker | None = None
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
-        """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
-        has_arrived = (server, name) in self.route
-        if has_arrived:
-            self.route = self.route[self.route.index((server, name)) + 1 :]
+        """Return whether this call has arrived at a mounted server on its route; each arrival counts once.
+
+        Other middleware may pass it on again, which counts anew.
+        """
+        if (server, name) not in self.route:
+            return False
+        arrivals = self.route.index((server, name)) + 1
+        has_arrived = arrivals > self.arrivals or asker() == "client"
+        self.arrivals = max(arrivals, self.arrivals)
         return has_arrived
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a refusal is its answer; other callers expect an exception."""
+        return self.parent is None and self.request is not None and self.asker == "client"
+
+    @property
+    def asker(self) -> Asker:
+        """Who makes it, as seen from within the call."""
+        if self._asker is None:
+            self._asker = asker()
+        return self._asker
 
     def enter(self, contract: Contract) -> Token[Call | None]:
         """Make this the current call, to distinguish re-entries from calls of the tool's body.
@@ -102,8 +124,13 @@ class Call:
             What :data:`current` is reset with on the way back.
         """
         tool = contract.tool
-        self.mode, self.route, self.tool = contract.mode, tool.route, tool
+        self.mode, self.route, self.arrivals, self.tool = contract.mode, tool.route, 0, tool
         return current.set(self)
+
+    def is_rewriting(self, function: Callable[..., Any]) -> bool:
+        """Return whether this is a call of a function that could be rewritten, and not another that led to it."""
+        is_refused = self.pending is not None and self.pending.decision.fate == "refused"
+        return self.tool is not None and self.tool.function is function and not is_refused
 
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""

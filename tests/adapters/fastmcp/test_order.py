@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -19,7 +20,7 @@ from fastmcp.server.middleware.logging import LoggingMiddleware
 from fastmcp.server.middleware.rate_limiting import SlidingWindowRateLimitingMiddleware
 from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
 from fastmcp.server.middleware.timing import TimingMiddleware
-from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp_versions import NOT_THERE, not_on_3
 from pydantic import Field
 from wire import Http, http
@@ -322,6 +323,158 @@ async def test_a_trusted_middleware_with_an_assigned_hook_is_not_trusted():
     parent.mount(FastMCP("child", middleware=[LenientMiddleware()], tools=[read_file]))
     assert (await call(parent, "read_file", {"Path": "/etc/p"})).is_error
     assert paths == []
+
+
+class Asking(Middleware):
+    """An author's middleware that asks a tool whether the user may pay."""
+
+    def __init__(self, asked: FastMCP | None = None, tool: str = "may") -> None:
+        self.asked = asked
+        self.tool = tool
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        if context.message.name.endswith("pay"):
+            server = self.asked or context.fastmcp_context.fastmcp
+            try:
+                await server.call_tool(self.tool, {"user": context.message.arguments["user"]})
+            except ValidationError as error:
+                raise ToolError(DENIED) from error
+        return await call_next(context)
+
+
+def may(user: Literal["alice", "bob"]) -> str:
+    return user
+
+
+def _paying(runs: list[Any]) -> Any:
+    def pay(user: Any) -> str:
+        runs.append(user)
+        return "paid"
+
+    return pay
+
+
+def _asks_itself(ours: LenientMiddleware, runs: list[Any], may: Any) -> tuple[FastMCP, str]:
+    return FastMCP("s", middleware=[Asking(), ours], tools=[may, _paying(runs)]), "pay"
+
+
+def _asks_a_child(ours: LenientMiddleware, runs: list[Any], may: Any) -> tuple[FastMCP, str]:
+    server = FastMCP("s", middleware=[Asking(tool="c_may")], tools=[_paying(runs)])
+    server.mount(FastMCP("child", middleware=[ours], tools=[may]), "c")
+    return server, "pay"
+
+
+def _asks_on_a_child(ours: LenientMiddleware, runs: list[Any], may: Any) -> tuple[FastMCP, str]:
+    server = FastMCP("s", middleware=[ours])
+    server.mount(FastMCP("child", middleware=[Asking()], tools=[may, _paying(runs)]), "c")
+    return server, "c_pay"
+
+
+def _asks_another(ours: LenientMiddleware, runs: list[Any], may: Any) -> tuple[FastMCP, str]:
+    other = FastMCP("other", middleware=[ours], tools=[may])
+    return FastMCP("s", middleware=[Asking(other)], tools=[_paying(runs)]), "pay"
+
+
+async def _asynchronous(user: Literal["alice", "bob"]) -> str:
+    return user
+
+
+@pytest.mark.parametrize("build", [_asks_itself, _asks_a_child, _asks_on_a_child, _asks_another])
+@pytest.mark.parametrize("trusts", [True, False])
+@pytest.mark.parametrize("kind", ["function", "decorated", "asynchronous"])
+async def test_a_question_of_a_guard_is_not_repaired_and_raises(build, trusts, kind):
+    """A guard that asks a tool of any server is told by an exception, as without the library, and by its own words."""
+    tool = {"function": may, "decorated": lenient(may), "asynchronous": lenient(_asynchronous)}[kind]
+    if kind == "asynchronous":
+        tool = Tool.from_function(tool, name="may")
+    runs: list[Any] = []
+    server, pay = build(LenientMiddleware(trust_outer=trusts), runs, tool)
+    for user in ("eve", "ALICE", ["alice"], {"value": "alice"}):
+        assert DENIED in (await call(server, pay, {"user": user})).content[0].text
+    assert not (await call(server, pay, {"user": "alice"})).is_error
+    assert runs == ["alice"]
+
+
+async def test_a_body_that_asks_another_server_gets_an_exception():
+    """A tool's body that calls a tool of another lenient server gets FastMCP's exception, and nearly right calls run."""
+    other = FastMCP("other", middleware=[LenientMiddleware()], tools=[may])
+    server = FastMCP("s")
+
+    @server.tool
+    async def ask(user: Any) -> str:
+        try:
+            await other.call_tool("may", {"user": user})
+        except ValidationError:
+            return "no"
+        return "yes"
+
+    answers = [(await call(server, "ask", {"user": user})).content[0].text for user in ("eve", "ALICE")]
+    assert answers == ["no", "yes"]
+
+
+@pytest.mark.parametrize("publish", ["portable", "gemini"])
+async def test_behind_a_guard_no_form_is_published_or_read(publish):
+    """A mounted server's form would be read back after the guard has seen the call: it lists and takes the author's."""
+    received: list[Any] = []
+
+    def keep(path: str, labels: dict[str, int] | None = None) -> str:
+        received.append((path, labels))
+        return "kept"
+
+    child = FastMCP("child", middleware=[LenientMiddleware(publish=publish)], tools=[keep])
+    parent = FastMCP("parent", middleware=[Guard()])
+    parent.mount(child)
+    async with Client(parent) as client:
+        (tool,) = await client.list_tools()
+    assert tool.model_dump(by_alias=True)["inputSchema"] == FunctionTool.from_function(keep).parameters
+    for sent in ({"Path": "/a"}, {"path": "/a", "labels": [{"key": "a", "value": 1}]}):
+        assert (await call(parent, "keep", sent)).is_error
+    assert not (await call(parent, "keep", {"path": "/a", "labels": {"a": 1}})).is_error
+    assert received == [("/a", {"a": 1})]
+
+
+async def test_other_middleware_may_send_a_call_to_another_tool():
+    """A refused call whose name other middleware changes in its own message is the other tool's."""
+
+    class Rerouting(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            context.message.name = "echo"
+            return await call_next(context)
+
+    server = FastMCP("s", middleware=[LenientMiddleware(), Rerouting()], tools=[may, echo])
+    assert (await call(server, "may", {"n": 1})).content[0].text == "ran 1"
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_a_refused_call_that_is_passed_on_twice_is_recorded_once(at_once, events: Log):
+    """Other middleware that passes a call on twice gets the same answer twice, and there is one event."""
+
+    class Twice(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            if at_once:
+                return (await asyncio.gather(call_next(context), call_next(context)))[1]
+            await call_next(context)
+            return await call_next(context)
+
+    child = FastMCP("child", middleware=[LenientMiddleware()], tools=[echo])
+    server = FastMCP("s", middleware=[LenientMiddleware(), Twice()])
+    server.mount(child)
+    assert "repeated" not in str(await call(server, "echo", {"n": "no"}))
+    assert events.names == ["call_rejected"]
+
+
+async def test_a_denied_prompt_leaves_no_event(events: Log):
+    """A refused prompt that other middleware denies was not refused by this library."""
+    server = FastMCP("s", middleware=[LenientMiddleware(), Denying()])
+
+    @server.prompt
+    def greet(count: int) -> str:
+        return f"hello {count}"
+
+    async with Client(server) as client:
+        with pytest.raises(Exception, match=DENIED):
+            await client.get_prompt("greet", {"count": "no"})
+    assert events.names == []
 
 
 def _pay(runs: list[Any]) -> FastMCP:

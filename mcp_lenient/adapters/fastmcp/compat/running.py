@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import CodeType
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from fastmcp import FastMCP
 from fastmcp.server.dependencies import get_context
-from fastmcp.tools import tool_transform
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
+from fastmcp.tools import FunctionTool, Tool, tool_transform
+from fastmcp.tools.tool_transform import TransformedTool
 
 if TYPE_CHECKING:
     from fastmcp import Context
+
+Asker = Literal["client", "body", "other"]
+_BODY: Final = FunctionTool.run.__code__
+_CALL: Final = FastMCP.call_tool.__code__
+_TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
+_ENTRANCES: Final = frozenset(
+    [_CALL, _BODY, *(kind.run.__code__ for kind in _TOOLS), *(kind._run.__code__ for kind in _TOOLS)]  # noqa: SLF001 - private to FastMCP
+)
+"""What code calls to run a tool; FastMCP calls it for clients."""
 
 
 def local(function: Callable[..., Any] | None, name: str) -> object:
@@ -23,12 +35,52 @@ def local(function: Callable[..., Any] | None, name: str) -> object:
     return None if frame is None else frame.f_locals.get(name)
 
 
+def asker() -> Asker:
+    """Return who makes the call being served: a client, a tool's body, or other code, such as a guard with a question.
+
+    Unlike a client, the others expect an exception of a call that is refused. Only the frames tell them apart: any of them
+    may ask any server, also by the mounted tools of another.
+    """
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
+    is_asked = is_of_host = False
+    while frame is not None:
+        code, caller = frame.f_code, frame.f_back
+        if not is_asked:
+            is_asked = code in _ENTRANCES and not _is_of(caller, "fastmcp.", "mcp_lenient.")
+        elif code is _BODY:
+            return "body"
+        elif code is _CALL:
+            return "other"
+        else:
+            is_of_host = is_of_host or _is_of(frame, "fastmcp.", "mcp.")
+        frame = caller
+    return "client" if is_of_host or not is_asked else "other"
+
+
+def _is_of(frame: FrameType | None, *packages: str) -> bool:
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith(packages)
+
+
 def current_context() -> Context | None:
     """Return the context of the call being served; None outside of one."""
     try:
         return get_context()
     except RuntimeError:
         return None
+
+
+_CONTEXTS_OF_A_CALL: Final = 2
+"""FastMCP opens a context for a call's middleware, and one for the call itself."""
+
+
+def is_called_again() -> bool:
+    """Return whether the server of the running tool is running another call of this request, also from a worker thread."""
+    context = current_context()
+    server, count = None if context is None else context.fastmcp, 0
+    while context is not None:
+        count += context.fastmcp is server
+        context = outer_context(context)
+    return count > _CONTEXTS_OF_A_CALL
 
 
 def outer_context(context: Context) -> Context | None:
