@@ -12,6 +12,8 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from mcp_lenient.adapters.mcp_sdk.arguments import ArgumentsValidator
 from mcp_lenient.declare.decorator_metadata import as_written
 
@@ -96,8 +98,11 @@ def validator(tool: Any) -> ArgumentsValidator | None:
 
 def _runs_its_function(tool: Any) -> bool:
     """Return whether a tool validates and calls its function like the SDK's own tools."""
-    own = type(tool).run.__module__.startswith("mcp.server.")
-    return own and callable(getattr(tool.fn_metadata, "pre_parse_json", None))
+    metadata = tool.fn_metadata
+    is_sdks_code = all(part.__module__.startswith("mcp.server.") for part in (type(tool).run, type(metadata)))
+    validate = getattr(metadata.arg_model, "model_validate", None)
+    is_pydantics = getattr(validate, "__func__", None) is vars(BaseModel)["model_validate"].__func__
+    return is_sdks_code and is_pydantics and callable(getattr(metadata, "pre_parse_json", None))
 
 
 def _not_sent(tool: Any) -> list[str]:

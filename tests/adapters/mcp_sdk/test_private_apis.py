@@ -86,3 +86,32 @@ def test_a_custom_tool_is_validated_by_its_schema():
 
     own = Own(**dict(Tool.from_function(note)))
     assert compat.validator(own) is None
+
+
+def with_model(model: Any) -> Tool:
+    """Return a function tool whose author replaced the SDK's model of its arguments."""
+    tool = Tool.from_function(note)
+    tool.fn_metadata.arg_model = model(tool.fn_metadata.arg_model)
+    return tool
+
+
+def _subclass(model: Any, **attributes: Any) -> Any:
+    return type(model.__name__, (model,), attributes)
+
+
+def _that_never_raises(model: Any) -> Any:
+    return _subclass(model, model_validate=classmethod(lambda _cls, sent: sent))
+
+
+def test_a_replaced_model_of_arguments_leaves_the_published_schema():
+    """A model that validates by other code says nothing of what the tool accepts; one with more fields still does."""
+    assert compat.validator(with_model(_subclass)) is not None
+    assert compat.validator(with_model(_that_never_raises)) is None
+    assert compat.validator(with_model(lambda _: object)) is None
+
+
+def test_replaced_metadata_leaves_the_published_schema():
+    """Metadata of another class may read the arguments in another way."""
+    tool = Tool.from_function(note)
+    tool.fn_metadata = _subclass(type(tool.fn_metadata)).model_construct(**dict(tool.fn_metadata))
+    assert compat.validator(tool) is None
