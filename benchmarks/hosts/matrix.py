@@ -50,7 +50,7 @@ class Host:
     is_agent: bool = False
 
 
-def _dependencies() -> tuple[str, ...]:
+def dependencies() -> tuple[str, ...]:
     """Return the dependencies of mcp-lenient."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return tuple(project["dependencies"])
@@ -58,12 +58,12 @@ def _dependencies() -> tuple[str, ...]:
 
 def _engine() -> tuple[str, ...]:
     """Return the dependencies without FastMCP, which would install its own SDK."""
-    return tuple(each for each in _dependencies() if not each.startswith("fastmcp"))
+    return tuple(each for each in dependencies() if not each.startswith("fastmcp"))
 
 
 def _agent(title: str, program: str, *packages: str, lost: Mapping[str, str] = _AGENT) -> Host:
     """Return an agent framework as a host."""
-    return Host(title, ("agents.driver", program), (*packages, *_dependencies()), lost, is_agent=True)
+    return Host(title, ("agents.driver", program), (*packages, *dependencies()), lost, is_agent=True)
 
 
 HOSTS: Final[Mapping[str, Host]] = {
