@@ -104,6 +104,13 @@ HOSTS: Final[Mapping[str, Host]] = {
         "llama-index-tools-mcp>=0.6",
         lost={"unknown_tool": _ITSELF},
     ),
+    "agent_framework": _agent(
+        "agent-framework",
+        "agent_framework",
+        "agent-framework-core>=1.23,<2",
+        "tenacity>=9.1.4,<9.2",
+        lost={"unknown_tool": _ITSELF},
+    ),
     "haystack": _agent("Haystack", "haystack", "haystack-ai>=3.4", "mcp-haystack>=2.1"),
 }
 

@@ -7,14 +7,17 @@ and the model reads.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from adapters.own_environment import names_in, outcomes_in
 from environments import environment
 
 from benchmarks.hosts.agents.driver import ALSO
 from benchmarks.hosts.matrix import HOSTS, answers
 
 pytestmark = [pytest.mark.slow]
+MICROSOFT = Path(__file__).parent / "microsoft.py"
 
 
 @pytest.fixture(scope="module", params=[name for name, host in HOSTS.items() if host.is_agent])
@@ -68,7 +71,19 @@ def test_a_destructive_tool_gets_fewer_repairs(received):
     assert text(received, "destructive_repaired") == "removed 1, kept 2"
     if received[0] == "crewai":
         assert events(received, "destructive") == ["call_accepted"]
-    elif received[0] == "haystack":
+    elif received[0] in {"agent_framework", "haystack"}:
         assert events(received, "destructive") == ["call_repaired"]
     else:
         assert json.loads(text(received, "destructive"))["error_code"] == "INVALID_KEEP_TYPE"
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """Return the outcome of each test of ``microsoft.py`` by name."""
+    return outcomes_in(MICROSOFT, *HOSTS["agent_framework"].needs)
+
+
+@pytest.mark.parametrize("test", names_in(MICROSOFT))
+def test_with_microsofts_framework(test, outcomes):
+    """Each test of ``microsoft.py`` passes with the real package."""
+    assert outcomes[test] is None, outcomes[test]
