@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back, spelled_back
+from mcp_lenient.portable.publishing import (
+    Published,
+    is_any_value,
+    loosened,
+    publish,
+    read_back,
+    spelled_back,
+)
 from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
@@ -185,7 +192,8 @@ def published_as(
     form: Form, inner: Contract, listed: Mapping[str, Any], warn: Callable[..., None]
 ) -> Contract:
     """Return the contract of a tool whose schema is published in a form."""
-    published = publish(listed, form)
+    published = publish(listed, replace(form, tolerant=False))
     if published.lost is not None:
         warn("form_unavailable", inner.tool.name, published.lost)
-    return inner if published.schema is listed else PublishedContract.around(inner, published)
+    contract = inner if published.schema is listed else PublishedContract.around(inner, published)
+    return replace(contract, listed=loosened(published.schema), form=form.name) if form.tolerant else contract

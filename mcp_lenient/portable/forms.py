@@ -61,6 +61,8 @@ class Form:
         deepest: The number of nested schemas, below which a value is JSON text.
         most_optional: The number of properties that may be left out; a tool with more is published as it is. None for any.
         most_unions: The number of unions, likewise.
+        tolerant: Whether each parameter may also be a text, or null where it may be left out, its values and limits are only
+            described, and other names are allowed. The others of these attributes say how calls are judged.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Form:
     deepest: int = 60
     most_optional: int | None = None
     most_unions: int | None = None
+    tolerant: bool = False
 
     def allows(self, keyword: str) -> bool:
         """Return whether a keyword may stay."""
@@ -198,6 +201,7 @@ _ALL: Final = (
     Form(name="groq", without=frozenset({"allOf"}), null_for_absent=True),
     Form(name="xai", without=LENGTHS - {"uniqueItems", "contains"} | {"allOf"}),
     Form(name="llama.cpp", without=frozenset({"allOf"}), anchored_patterns=True, longest=2000),
+    Form(name="tolerant", tolerant=True),
     Form(name="cursor", without=frozenset({"allOf"}), type_lists=False, optional_null=False),
 )
 FORMS: Final[Mapping[str, Form]] = {form.name: form for form in _ALL}

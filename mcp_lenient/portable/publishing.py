@@ -49,6 +49,7 @@ _NULL: Final = {"type": "null"}
 _ANY_SCALARS: Final = ("string", "number", "boolean")
 _NEVER: Final[Mapping[str, Any]] = {"not": {}}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
+_TYPES: Final = _SCALARS | {"null", "array", "object"}
 _TOLD: Final = frozenset(
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems"
     " minProperties maxProperties pattern format default examples example enum propertyNames patternProperties contains"
@@ -57,6 +58,10 @@ _TOLD: Final = frozenset(
 """Keywords that the description has where the schema may not."""
 _OF_CONTAINERS: Final = frozenset("properties additionalProperties items prefixItems".split())
 """Keywords that hold the schemas of what is in a container."""
+_HOLDERS: Final = {"items": "array", "prefixItems": "array"} | dict.fromkeys(
+    ("properties", "required", "patternProperties", "additionalProperties"), "object"
+)
+"""Keywords for what a container holds, by its type."""
 _PLACES: Final = frozenset("properties items prefixItems anyOf oneOf allOf additionalProperties".split())
 _ABOUT: Final = frozenset("title description default examples example deprecated readOnly writeOnly".split())
 _HEADER: Final = "x-mcp-header"
@@ -126,6 +131,9 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
     wanted = cast("Form", face_named(form))
     if wanted == Form(name=wanted.name):
         return Published(wanted, schema)
+    if wanted.tolerant:
+        published = publish(schema, replace(wanted, tolerant=False))
+        return replace(published, form=wanted, schema=loosened(published.schema))
     conversion = _Conversion(readable(schema), wanted)
     try:
         made, codec = conversion.result()
@@ -144,6 +152,79 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
         only_value=frozenset(conversion.only_value),
         codec=codec if conversion.changes_values else None,
     )
+
+
+def loosened(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema by which a client that validates calls itself sends nearly right ones.
+
+    Each parameter may also be a text, or null where it may be left out; its description has its values and limits, and
+    other names are allowed. What is inside a parameter, and a parameter that a header repeats, stays as it is.
+
+    >>> loosened({"properties": {"n": {"type": "integer", "minimum": 1}}, "additionalProperties": False})
+    {'properties': {'n': {'description': '(minimum: 1)', 'type': ['integer', 'string', 'null']}}}
+    """
+    properties, required = schema.get("properties"), _list(schema, "required")
+    if not isinstance(properties, Mapping):
+        return schema
+    made = {
+        name: _loosened(schema, sub, is_optional=name not in required) for name, sub in properties.items()
+    }
+    closing = ("additionalProperties",) if schema.get("additionalProperties") is False else ()
+    return {**_except(schema, *closing), "properties": made}
+
+
+def _loosened(root: Mapping[str, Any], sub: Any, *, is_optional: bool) -> Any:
+    """Return the schema of a parameter that may also be a text, and null if it is optional."""
+    own = _target(root, sub)
+    if not isinstance(own, Mapping) or _has_header(own) or not own.keys() - _ABOUT:
+        return sub
+    about, asserted = _only(own, *_ABOUT), _except(own, *_ABOUT)
+    word = next((word for word in ("anyOf", "oneOf") if _list(own, word)), None)
+    branches = [asserted] if word is None else [_target(root, branch) for branch in own[word]]
+    types: list[str | None] = [kind for branch in branches for kind in _types(branch) or (None,)]
+    also = ["string", "null"] if is_optional else ["string"]
+    if None in types or len(types) > len(set(types)) or (word is not None and len(asserted) > 1):
+        ways = own["anyOf"] if word == "anyOf" and len(asserted) == 1 else [asserted]
+        return {**about, "anyOf": [*ways, *(way for kind in also if (way := {"type": kind}) not in ways)]}
+    for branch in branches:
+        _tell(about, branch)
+    wanted = list(dict.fromkeys([*types, *also]))
+    return {**about, "type": wanted if len(wanted) > 1 else wanted[0]}
+
+
+def _target(root: Mapping[str, Any], schema: Any) -> Any:
+    """Return the schema that a reference leads to, with what is beside it."""
+    reference = schema.get("$ref") if isinstance(schema, Mapping) else None
+    target = resolve(root, reference) if isinstance(reference, str) else None
+    return _together(target, _except(schema, "$ref")) if isinstance(target, Mapping) else schema
+
+
+def _types(branch: Any) -> list[str] | None:
+    """Return the types of all values that a schema takes; None if it does not say them itself."""
+    if not isinstance(branch, Mapping) or _combines(branch) or "$ref" in branch:
+        return None
+    values = [branch["const"]] if "const" in branch else _list(branch, "enum")
+    types = _list(branch, "type") or list(map(json_type, values))
+    types = [branch["type"]] if isinstance(branch.get("type"), str) else types
+    types = [*types, "null"] if types and branch.get("nullable") is True else types
+    is_known = all(isinstance(kind, str) and kind in _TYPES for kind in types)
+    return list(dict.fromkeys(types)) if types and is_known else None
+
+
+def _list(schema: Mapping[str, Any], keyword: str) -> list[Any]:
+    """Return what a keyword lists; nothing where a stranger's schema has another value."""
+    value = schema.get(keyword)
+    return value if isinstance(value, list) else []
+
+
+def _tell(made: Schema, branch: Mapping[str, Any]) -> None:
+    """Add a branch to a schema of several types: what its containers hold, and its values and limits as a description."""
+    kinds = _types(branch) or ()
+    for keyword, value in branch.items():
+        if keyword in _ABOUT or _HOLDERS.get(keyword) in kinds:
+            made.setdefault(keyword, value)
+        elif keyword == "const" or (keyword in _TOLD and value not in (None, {}, [], False)):
+            _note(made, _told(keyword, value, _LONGEST_SCHEMA))
 
 
 def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
@@ -216,8 +297,8 @@ def _note(schema: Schema, text: str) -> None:
         schema["description"] = f"{said} ({text})".lstrip()
 
 
-def _told(keyword: str, value: Any) -> str:
-    return f"{keyword}: {_short(value)}"
+def _told(keyword: str, value: Any, limit: int = _LONGEST_NOTE) -> str:
+    return f"{keyword}: {_short(value, limit)}"
 
 
 class _Conversion:

@@ -13,17 +13,16 @@ from installing import installing_in, run_installer
 HERE: Final = Path(__file__).parent
 
 
-def node() -> str:
-    """Return Node, with the packages of the lock file. Skip if they cannot be installed."""
+def node(folder: Path = HERE) -> str:
+    """Return Node, with the packages of a folder's lock file. Skip if they cannot be installed."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("Node and npm are needed to run clients from npm")
-    with installing_in(HERE):
-        noted, wanted = HERE / "node_modules" / ".installed", (HERE / "package-lock.json").read_bytes()
+    with installing_in(folder):
+        noted, wanted = folder / "node_modules" / ".installed", (folder / "package-lock.json").read_bytes()
         if not noted.exists() or noted.read_bytes() != wanted:
-            run_installer(
-                [npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"], "npm ci", HERE
-            )
+            command = [npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
+            run_installer(command, "npm ci", folder)
             noted.write_bytes(wanted)
     return node
 

@@ -205,6 +205,78 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
+@given(st.data())
+@LAW
+def test_the_tolerant_form_takes_what_the_author_takes(data: st.DataObject):
+    """A client that validates by the form ``tolerant`` sends each call that the author's schema accepts."""
+    schema = data.draw(schemas())
+    value = data.draw(values(schema, schema))
+    assert accepts(publish(schema, "tolerant").schema, value) or not accepts(schema, value)
+
+
+LIMITED: Json = {"type": "integer", "minimum": 1, "description": "How many."}
+FIXED: Json = {"type": "object", "properties": {"a": {"enum": [1]}}, "required": ["a"]}
+
+
+@each_row(
+    ("schema", "published"),
+    [
+        (LIMITED, {"type": ["integer", "string"], "description": "How many. (minimum: 1)"}),
+        ({"type": "string", "enum": ["a", "b"]}, {"type": "string", "description": '(enum: ["a", "b"])'}),
+        ({"const": 5}, {"type": ["integer", "string"], "description": "(const: 5)"}),
+        ({"enum": [1, None]}, {"type": ["integer", "null", "string"], "description": "(enum: [1, null])"}),
+        ({"$ref": "#/$defs/Fixed"}, {**FIXED, "type": ["object", "string"]}),
+        (
+            {"anyOf": [{"type": "array", "items": LIMITED}, {"type": "integer", "items": {}, "maximum": 2}]},
+            {"items": LIMITED, "type": ["array", "integer", "string"], "description": "(maximum: 2)"},
+        ),
+        ({"anyOf": [FIXED, FIXED]}, {"anyOf": [FIXED, FIXED, {"type": "string"}]}),
+        (
+            {"allOf": [LIMITED], "title": "N"},
+            {"title": "N", "anyOf": [{"allOf": [LIMITED]}, {"type": "string"}]},
+        ),
+        ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+        ({"description": "Anything."}, {"description": "Anything."}),
+        ({"type": "integer", "x-mcp-header": "N", "maximum": 3},) * 2,
+    ],
+)
+def test_a_parameter_in_the_tolerant_form(schema: Json, published: Json):
+    """A parameter may also be a text; what it must be is described, and what is inside it stays."""
+    closed = {**parameters(x=schema), "additionalProperties": False, "$defs": {"Fixed": FIXED}}
+    listed = publish(closed, "tolerant").schema
+    assert listed == {**parameters(x=published), "$defs": {"Fixed": FIXED}}
+
+
+def test_an_optional_parameter_may_be_null_in_the_tolerant_form():
+    """Many models send null for what they leave out."""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "default": 1}, "at": {"anyOf": [FIXED, FIXED]}},
+    }
+    assert publish(schema, "tolerant").schema["properties"] == {
+        "n": {"type": ["integer", "string", "null"], "default": 1},
+        "at": {"anyOf": [FIXED, FIXED, {"type": "string"}, {"type": "null"}]},
+    }
+
+
+@each_row(
+    "junk", [{"anyOf": 5}, {"enum": 3}, {"type": [["x"]]}, {"type": "text"}, {"oneOf": [None]}, {"$ref": 1}]
+)
+def test_the_tolerant_form_of_a_broken_schema(junk: Json):
+    """A keyword with a value that it cannot have stays in a branch of its own, and no list raises."""
+    schema = {"type": "object", "properties": {"x": junk}, "required": True}
+    ways = [junk, {"type": "string"}, {"type": "null"}]
+    assert publish(schema, "tolerant").schema["properties"]["x"] == {"anyOf": ways}
+
+
+def test_a_form_of_ones_own_may_be_tolerant():
+    """A form is made first, and then loosened."""
+    form = Form(name="mine", maps=False, tolerant=True)
+    published = publish(parameters(labels=TEXTS), form)
+    assert published.schema["properties"]["labels"]["type"] == ["array", "string"]
+    assert read_back(published, {"labels": [ENTRY]}).arguments == {"labels": {"env": "prod"}}
+
+
 @given(schemas(), st.sampled_from(sorted(FORMS)))
 @LAW
 def test_publishing_twice_changes_nothing(schema: Json, form: str):

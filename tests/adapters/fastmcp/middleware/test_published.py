@@ -14,7 +14,7 @@ from fastmcp_versions import PROXY, skip_on_3
 from pydantic import Field, SecretStr
 from wire import serving
 
-from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient import Form, LenientMiddleware, Policy, lenient
 from mcp_lenient.errors import PolicyError
 
 
@@ -342,3 +342,22 @@ async def test_a_tool_that_cannot_have_the_form_is_listed_as_it_is_and_named(eve
     (warning,) = [each for each in events if each["event"] == "form_unavailable"]
     assert warning["subject"] == "count"
     assert warning["reason"] == "at /properties/most, null and leaving it out mean different things"
+
+
+@pytest.mark.parametrize("form", ["tolerant", Form(name="mine", maps=False, tolerant=True)])
+async def test_calls_of_a_tolerant_form_are_judged_by_the_stricter_one(form: Any, events: Any):
+    """What the form lets pass is repaired or refused as without it, and what was right stays as sent."""
+    shop = server(publish=form)
+    labels = {"a": 1} if form == "tolerant" else ITEMS
+    schema = (await listed(shop))["label"]
+    assert schema["properties"]["size"] == {
+        "description": "(maximum: 10) (minimum: 1)",
+        "type": ["integer", "string", "null"],
+        "default": 3,
+    }
+    repaired = await call(shop, "label", {"labels": json.dumps(labels), "size": None, "note": None})
+    assert repaired.structured_content == {"labels": {"a": 1}, "note": None, "size": 3, "where": "all"}
+    repairs = repaired.meta["mcp_lenient"]["repairs"]
+    assert {each["pointer"] for each in repairs} == {"/labels", "/size"}
+    assert violations(await call(shop, "label", {"labels": labels, "size": "11"}))[0]["code"] == "range"
+    assert [each["form"] for each in events] == ["tolerant" if form == "tolerant" else "mine"] * 2
