@@ -68,19 +68,19 @@ class Refusals(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Entry:
+class _RefusedCalls:
     tool: str | None
     counts: dict[bytes, int]
     refused_at: float
 
 
-class _Table:
+class _Counts:
     """Counts by caller and tool, of both of which only a hash is kept."""
 
     def __init__(self, key: bytes, seconds: float = inf) -> None:
         self._key = key
         self._seconds = seconds
-        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
+        self._entries: OrderedDict[bytes, _RefusedCalls] = OrderedDict()
         self.tools: Counter[str | None] = Counter()
 
     def count(self, name: bytes, tool: str | None, sent: bytes) -> int:
@@ -111,9 +111,9 @@ class _Table:
         entry = self._entries.get(name)
         return {} if entry is None else entry.counts
 
-    def put(self, name: bytes, tool: str | None, counts: dict[bytes, int]) -> _Entry:
+    def put(self, name: bytes, tool: str | None, counts: dict[bytes, int]) -> _RefusedCalls:
         self.forget(name)
-        entry = self._entries[name] = _Entry(tool, counts, monotonic())
+        entry = self._entries[name] = _RefusedCalls(tool, counts, monotonic())
         self.tools[tool] += 1
         if len(self._entries) > _MOST:
             self.forget(next(iter(self._entries)))
@@ -152,8 +152,8 @@ class Repeats:
     """
 
     def __init__(self, key: bytes | None = None) -> None:
-        self._known = _Table(os.urandom(16) if key is None else key)
-        self._strangers = _Table(os.urandom(16), _STRANGERS_SECONDS)
+        self._known = _Counts(os.urandom(16) if key is None else key)
+        self._strangers = _Counts(os.urandom(16), _STRANGERS_SECONDS)
         self._lock = Lock()
 
     def count(
@@ -202,7 +202,7 @@ class Repeats:
         """Return whether a refused call of a tool is remembered."""
         return tool in self._known.tools or tool in self._strangers.tools
 
-    def _table(self, caller: Caller) -> _Table:
+    def _table(self, caller: Caller) -> _Counts:
         return self._known if caller.is_known else self._strangers
 
 

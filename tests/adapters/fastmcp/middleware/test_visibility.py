@@ -131,7 +131,8 @@ async def test_a_tool_hidden_after_a_call_is_unknown(how, events: Log):
         server.disable(names={"send_mail"})
     for tags in (["a"], '["a"]', 5):
         reported = envelope(await call(server, "send_mail", {"tags": tags}))
-        assert {**reported["details"], "repeated": 1} == {"tool": "send_mail", "repeated": 1}
+        assert reported["details"]["tool"] == "send_mail"
+        assert reported["details"].keys() <= {"tool", "repeated", "alike"}
     assert [each["error_code"] for each in events if each["event"] == "call_rejected"] == ["UNKNOWN_TOOL"] * 3
     allowed.append(True)
     server.enable(names={"send_mail"})

@@ -94,13 +94,13 @@ async def test_the_envelope_of_a_lenient_upstream_passes_unchanged(events):
     def note(tags: list[str]) -> int:
         return len(tags)
 
-    server = FastMCP("upstream", tools=[note])
+    def upstream() -> FastMCP:
+        return FastMCP("upstream", tools=[note], middleware=[LenientMiddleware()])
 
-    server.add_middleware(LenientMiddleware())
     policy = Policy(unrepairable="forward")
-    own = await _call(create_proxy(server, name="upstream"), {"tags": 5})
+    own = await _call(create_proxy(upstream(), name="upstream"), {"tags": 5})
     events.clear()
-    result = await _call(create_lenient_proxy(server, policy), {"tags": 5})
+    result = await _call(create_lenient_proxy(upstream(), policy), {"tags": 5})
     assert result.model_dump() == own.model_dump()
     assert result.meta["mcp_lenient"]["error_code"] == "INVALID_TAGS_TYPE"
     assert [event["event"] for event in events if event["server"] != "upstream"] == []
