@@ -72,7 +72,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "python_text_to_object": "a Python dict as text",
         },
         does="JSON5 or Python text where a list or object is expected: trailing commas, comments, single quotes, unquoted "
-        "keys, `True`, `None`, tuples",
+        'keys, `True`, `None`, tuples; JSON whose quotes are escaped (`[\\"a\\"]`)',
         unless="a number that JSON writes differently, a string prefix, adjacent strings, `...`, a set, a key that is not "
         "a string, a backslash that is not part of a JSON escape; the two grammars give different values",
         properties={"tags": _TEXTS, "filter": _FILTER},
@@ -196,6 +196,31 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"maxResults": 5, "max_results": 6}, {"rateMBps": 5}),
     ),
     Family(
+        {"rename_quoted": "the right name in quotes, such as \"'command'\""},
+        does="a declared name inside one pair of quotes",
+        unless="the declared name was sent too; the quotes do not match",
+        properties={"query": _TEXT},
+        repaired=({"'query'": "tea"}, {'"query"': "tea"}),
+        refused=({"'query'": "tea", "query": "coffee"}, {"'query\"": "tea"}),
+    ),
+    Family(
+        {
+            "rename_qualified": "the one missing name with a word in front, such as visit_date for date, as the author describes it"
+        },
+        does="the only unknown name, if it ends in the words of the only missing one, and the description of that one begins with the "
+        'unknown name\'s words: `visit_date` for a `date` that is a "Visit date"',
+        unless="the value does not fit; the parameter is an identifier, a secret or a boolean; the object accepts any name by its "
+        "schema; in destructive tools",
+        properties={"date": {"type": "string", "description": "Visit date (e.g. 2026-03-01)"}, "city": _TEXT},
+        repaired=({"visit_date": "2026-03-01"}, {"visitDate": "2026-03-01", "city": "Oslo"}),
+        refused=(
+            {"travel_date": "2026-03-01"},
+            {"visit_date": "2026-03-01", "town": "Oslo"},
+            {"visit_date": 20260301.5},
+        ),
+        required=("date",),
+    ),
+    Family(
         {"rename_alias": "an alias that the author or operator declared"},
         does="an alias declared by `Policy(aliases={...})`, `aliases(...)` or a file",
         unless="the declared name was sent too",
@@ -277,7 +302,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
         does='a wrapper such as `{"args": {...}}`, `input` or `params`; all arguments as JSON text in place of a key; the call as its '
         'own arguments, `{"name": "this_tool", "arguments": {...}}`; all arguments inside one parameter; `{"": {}}` for a tool '
-        "without parameters",
+        "without parameters; a variable of a prompt's template as the only key, `$PARAMETER_NAME`",
         unless="there is another key; the wrapper's name is a declared parameter, or the parameter around all arguments "
         "accepts an object; the content is not accepted",
         properties={"query": _TEXT, "limit": _INTEGER},
@@ -285,9 +310,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"args": {"query": "tea"}},
             {"input": '{"query": "tea"}'},
             {"query": {"query": "tea", "limit": 5}},
+            {"$PARAMETER_NAME": {"query": "tea"}},
         ),
         refused=(
             {"args": {"search": "tea"}},
+            {"$not": {"query": "tea"}},
             {"args": {"query": "tea"}, "more": 1},
             {"query": {"text": "tea", "limit": 5}},
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from mcp_lenient.rules.rules import names_in_other_style
+from mcp_lenient.rules.rules import is_nothing, names_in_other_style
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair, Validator
 from mcp_lenient.values.json_values import JSON, parse_container, pointer, same_json
@@ -37,8 +37,13 @@ def _shortened(node: Node) -> Mapping[str, Sequence[str]]:
 
 
 def has_open_objects(tree: Tree) -> bool:
-    """Return whether an object of a schema has properties and does not forbid other names."""
-    return any(each.get("additionalProperties") is not False for each in tree.objects)
+    """Return whether an object of a schema has properties, or the arguments have none, and does not forbid other names."""
+    is_without = not tree.top.properties and _says_nothing_of_others(tree.top)
+    return is_without or any(each.get("additionalProperties") is not False for each in tree.objects)
+
+
+def _says_nothing_of_others(node: Node) -> bool:
+    return node.extra is None and not (node.closed or node.patterns or node.is_union)
 
 
 def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
@@ -66,8 +71,11 @@ _BODY: Final = "body"
 def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
     """Yield the path of an undeclared ``body`` that holds nothing but declared, absent names, in any case style.
 
-    Only where the schema does not say that other names are read: FastMCP's OpenAPI tools would send no body.
+    Only where the schema does not say that other names are read: FastMCP's OpenAPI tools would send no body. Also that of
+    an empty name without a value, where no name is declared.
     """
+    if is_nothing(top, arguments) and _says_nothing_of_others(top):
+        yield ("",)
     content = arguments.get(_BODY) if isinstance(arguments, Mapping) else None
     if content is None or not top.properties or top.extra is not None or top.closed or top.declares(_BODY):
         return

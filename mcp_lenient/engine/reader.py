@@ -509,7 +509,7 @@ def _are_null_defaults(node: Node, value: Mapping[str, Any]) -> bool:
 def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list[Reading]:
     """Leave out the readings as the only value that a place or a branch allows, which no repair says for the caller."""
     if place.node.once(allows_one_value):
-        return [each for each in found if not each.steps]
+        return [each for each in found if not each.steps or each.value is ABSENT]
     for rival in only_values(place, value):
         found = [each for each in found if not each.steps or same_json(each.value, rival)]
     return found

@@ -25,7 +25,7 @@ from mcp_lenient.rules.words import (
 )
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import name_words
+from mcp_lenient.values.display import bare_key, name_words, secret_name
 from mcp_lenient.values.json_values import (
     JSON,
     Dialect,
@@ -60,6 +60,8 @@ TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
 _CONTAINERS: Final = frozenset({"array", "object"})
+_LONGEST_OPENING: Final = 200
+"""Characters of a description in which the words of a name are looked for."""
 
 
 class Absent(enum.Enum):
@@ -341,14 +343,15 @@ def _left_out(*values: Any) -> Read:
 
 
 def _takes_no_null_or_text(node: Node) -> bool:
-    takes_text = any(way.may_be("string") for way in node.ways)
+    takes_text = any(way.may_be("string") and way.enum is None for way in node.ways)
     return not (takes_text or node.takes(None)) and _lists_no_none(node)
 
 
 def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
     node, read_only = place.node, place.call.read_only
-    has_default = node.lists_values and node.default not in ((), (None,))
+    has_choice = node.lists_values and not node.once(allows_one_value)
+    has_default = has_choice and node.default not in ((), (None,))
     if not (text or has_default or any(_guards_empty(way, read_only=read_only) for way in node.ways)):
         yield ABSENT
 
@@ -604,6 +607,46 @@ def _keeps_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
     return name_words(renamed[0]) == name_words(renamed[1])
 
 
+def rename_quoted(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """``'command'`` to ``command``: a declared, absent name inside one pair of quotes."""
+    absent = place.node.properties.keys() - value.keys()
+    yield from ((key, key[1:-1]) for key in place.unknown if key != bare_key(key) in absent)
+
+
+def rename_qualified(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """``visit_date`` to the only missing name, ``date``, whose description begins with these words: "Visit date"."""
+    node, unknown = place.node, place.unknown
+    missing = [name for name in node.required if name not in value]
+    says_others = node.extra not in (None, False) or node.patterns
+    if len(missing) == len(unknown) == 1 and not says_others and not place.branch:
+        (sent,), (name,) = unknown, missing
+        is_meant = name in node.properties and is_qualified(sent, name) and is_described_as(node, name, sent)
+        if is_meant and node.property_nodes[name].takes(value[sent]):
+            yield sent, name
+
+
+def is_qualified(sent: str, name: str) -> bool:
+    """Return whether a name is another one with words in front, and neither is an identifier or a secret."""
+    ours, theirs = name_words(sent), name_words(name)
+    is_longer = bool(theirs) and len(ours) > len(theirs) and ours[-len(theirs) :] == theirs
+    return is_longer and not (is_identifier(name) or secret_name(sent) or secret_name(name))
+
+
+_ARTICLES: Final = frozenset(("the", "a", "an"))
+
+
+def is_described_as(node: Node, name: str, sent: str) -> bool:
+    """Return whether the description of a value that is no boolean begins with the words of a name."""
+    child, words = node.property_nodes[name], name_words(sent)
+    texts = [
+        text for way in (child, *child.ways) for text in way.says("description") if isinstance(text, str)
+    ]
+    opening = [name_words(text[:_LONGEST_OPENING]) for text in texts]
+    opening += [text[1:] for text in opening if text[:1] and text[0] in _ARTICLES]
+    is_said = any(text[: len(words)] == words for text in opening)
+    return is_said and not any(way.kinds is None or "boolean" in way.kinds for way in child.ways)
+
+
 def rename_alias(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """An alias that the author or operator declared, to the parameter's name."""
     if not place.path:
@@ -621,6 +664,12 @@ WRAPPERS: Final = frozenset(
 """Names that callers wrap the whole arguments in, and that servers have for an object of them."""
 _ONLY_WRAPPERS: Final = WRAPPERS | frozenset("action_input body data payload request".split())
 """Names that callers wrap the whole arguments in."""
+_PLACEHOLDER: Final = re.compile(r"\$[A-Z]+(?:_[A-Z]+)*")
+
+
+def is_placeholder(key: object) -> bool:
+    """Return whether a key is a variable of a prompt's template (``$PARAMETER_NAME``), and no operator (``$not``)."""
+    return isinstance(key, str) and _PLACEHOLDER.fullmatch(key) is not None
 
 
 def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
@@ -636,8 +685,9 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
         yield from _under_other_name(place, arguments, unknown[0])
 
 
-def _holds_all(_place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
-    return len(arguments) == 1 and arguments.keys() <= _ONLY_WRAPPERS
+def _holds_all(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
+    is_wrapper = len(arguments) == 1 and arguments.keys() <= _ONLY_WRAPPERS
+    return is_wrapper or is_nothing(place.node, arguments)
 
 
 def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
@@ -648,11 +698,18 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
         may_hold_them = child.taken is None or "object" in child.taken or _is_json_text(child)
         if has_own and not may_hold_them and value.keys() <= node.properties.keys():
             yield value
-    elif key == "" and not node.properties:
-        yield from ({},) if value in ("", None, {}, []) else ()
-    elif key in _ONLY_WRAPPERS or value in ("", None, {}):
-        found = _object_in(place, value if key in _ONLY_WRAPPERS else key)
+    elif is_nothing(node, {key: value}):
+        yield {}
+    elif (is_wrapper := key in _ONLY_WRAPPERS or is_placeholder(key)) or value in ("", None, {}):
+        found = _object_in(place, value if is_wrapper else key)
         yield from (found,) if found and not (key == "properties" and _is_of_schemas(found)) else ()
+
+
+def is_nothing(node: Node, arguments: Any) -> bool:
+    """Return whether arguments are an empty name without a value, for a tool without parameters."""
+    is_unnamed = isinstance(arguments, Mapping) and arguments.keys() == {""}
+    takes_none = not node.properties and any(said == {} for said in node.says("properties"))
+    return is_unnamed and takes_none and arguments[""] in ("", None, {}, [])
 
 
 def _is_of_schemas(content: _Arguments) -> bool:
@@ -817,7 +874,9 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
     _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
     _naming("rename_case", 1, rename_case, keeps=_keeps_words),
+    _naming("rename_quoted", 1, rename_quoted),
     _naming("rename_alias", 2, rename_alias),
+    _naming("rename_qualified", 4, rename_qualified, keeps=False),
     Rule("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",), chains=True),
     Rule("wrapped_value", 4, wrapped_value, ("object",), chains=True),
     Rule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES),

@@ -156,8 +156,22 @@ def shown_key(key: str) -> str:
     return HIDDEN if any(map(str.isdecimal, key)) and secret_name(key) else key
 
 
+_QUOTED_KEY = re.compile(r"([\"'`])(.+)\1", re.DOTALL)
+
+
+def bare_key(key: str) -> str:
+    """Return a key without one pair of matching quotes around it.
+
+    >>> bare_key("'command'"), bare_key("command")
+    ('command', 'command')
+    """
+    quoted = _QUOTED_KEY.fullmatch(key)
+    return quoted[2] if quoted else key
+
+
 def is_name(key: str) -> bool:
     """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender."""
+    key = bare_key(key)
     is_text = len(key.split()) > 1 and secret_name(key[:_LONGEST_SECRET])
     return not (_PAIR.search(key) or is_text or _is_generated(key))
 

@@ -437,6 +437,8 @@ def no_constant(name: str) -> None:
 
 
 _OPENING_FENCE: Final = re.compile(r"```\w*\s*")
+_BARE: Final = re.compile(r"[\w.+-]*")
+_CLOSING: Final = {"[": "]", "{": "}"}
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=unique_keys,
@@ -456,12 +458,17 @@ def _decoded(text: str) -> Any:
 
 
 class Break(NamedTuple):
-    """Where JSON text stops being JSON: the characters before it and up to the innermost open bracket, and whether it ends."""
+    """Where JSON text stops being JSON: the characters before it and up to the innermost open bracket, and whether it ends.
+
+    ``by_quote``: behind a quote that may belong to the string; ``is_open``: a string begins there that does not end.
+    """
 
     at: int
     opened: int
     bracket: str
     is_end: bool
+    by_quote: bool = False
+    is_open: bool = False
 
 
 def break_of(text: str) -> Break | None:
@@ -472,14 +479,18 @@ def break_of(text: str) -> Break | None:
     try:
         _, at = _DECODER.raw_decode(body)
     except json.JSONDecodeError as error:
-        at = len(body) if error.msg.startswith("Unterminated") else error.pos
+        is_open_string = error.msg.startswith("Unterminated")
+        # A text that ends in the bracket which closes the first one was not cut off.
+        is_cut_off = _BARE.fullmatch(body, error.pos) or (is_open_string and body[-1] != _CLOSING[body[0]])
+        at = len(body) if is_cut_off else error.pos
     except (ValueError, RecursionError):
         return None
     brackets = _open_brackets(body[:at])
     if not brackets or body[at : at + 1] == "'":  # complete, or written in another grammar
         return None
-    opened = brackets[-1]
-    return Break(at, opened + 1, body[opened], at == len(body))
+    opened, is_end = brackets[-1], at == len(body)
+    by_quote = body[at - 1] == '"' and body[at : at + 1].isalnum()
+    return Break(at, opened + 1, body[opened], is_end, by_quote, is_open_string)
 
 
 def _open_brackets(text: str) -> list[int]:
@@ -500,6 +511,7 @@ _TOKEN: Final = re.compile(
         (?P<open>[\[{{(])
       | (?P<close>[\]}})])
       | (?P<mark>[:,])
+      | (?P<escaped>\\"[^"\\\n\r]*\\"(?=[ \t]*[,:\]}}]))
       | (?P<string>"[^"\\\n\r]*(?:{_ESCAPE}[^"\\\n\r]*)*" | '[^'\\\n\r]*(?:{_ESCAPE}[^'\\\n\r]*)*')
       | (?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
       | (?P<key>(?!(?:True|False|None)\b)(?:[^\W\d]|\$)[\w$]*(?=\s*:))
@@ -516,7 +528,7 @@ _BRACKETS: Final = frozenset({"[]", "{}", "()"})
 _OPENING: Final = frozenset("[{")
 _FOREIGN: Final[Mapping[Dialect, frozenset[str]]] = {
     "json5": frozenset({"python_word", "tuple"}),
-    "python": frozenset({"key", "json_word", "comment", "space", "no_python"}),
+    "python": frozenset({"key", "json_word", "comment", "space", "no_python", "escaped"}),
 }
 _IN_QUOTES: Final = re.compile(r'\\.|"')
 _REQUOTED: Final = {"\\'": "'", '"': '\\"'}
@@ -587,4 +599,8 @@ def _requoted(token: str) -> str:
 
 
 _UNWRITTEN: Final = frozenset({"comment", "space"})
-_QUOTED: Final[Mapping[str, Callable[[str], str]]] = {"string": _requoted, "key": '"{}"'.format}
+_QUOTED: Final[Mapping[str, Callable[[str], str]]] = {
+    "string": _requoted,
+    "key": '"{}"'.format,
+    "escaped": lambda token: f'"{token[2:-2]}"',
+}

@@ -52,13 +52,13 @@ OF_TIER = {
     1: """
         json_text_to_array json_text_to_object text_to_integer text_to_number whole_float_to_integer text_to_boolean
         null_text_to_null null_text_to_absent
-        fold_enum rename_case rename_tool
+        fold_enum rename_case rename_quoted rename_tool
     """,
     2: """
         json5_text_to_array json5_text_to_object python_text_to_array python_text_to_object null_to_absent
         empty_text_to_absent rename_alias drop_injected
     """,
-    4: "integer_to_boolean number_to_text item_wrapper_to_array wrapped_value array_to_scalar",
+    4: "integer_to_boolean number_to_text rename_qualified item_wrapper_to_array wrapped_value array_to_scalar",
     8: "scalar_to_array object_to_array delimited_text_to_array unwrap_arguments wrap_arguments nest_arguments",
 }
 

@@ -129,7 +129,7 @@ def test_long_texts_take_linear_time():
     [
         (nullable(INTEGER), "n/a", {"op": "remove", "path": "/p"}),
         *((INTEGER, text, {"op": "remove", "path": "/p"}) for text in ("NULL", "none")),
-        *((enum(1, 2), text, {"op": "remove", "path": "/p"}) for text in ("null", "None")),
+        (enum("a", "none"), "null", {"op": "remove", "path": "/p"}),
     ],
 )
 def test_what_is_likely_but_not_certain_is_offered(schema, sent, fix):
