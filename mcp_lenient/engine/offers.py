@@ -76,7 +76,8 @@ class Offers:
             is_new = not any(same_json([*patch], [*each]) for each in likely)  # 1 is not true
             if is_new and self._may_be_said(patch, group):
                 is_correction = self._is_correction(new, change, patch, group)
-                found += [patch] * is_correction
+                fix = self._for_sent(patch, new, group) if is_correction else ()
+                found += [fix] if fix else []
                 likely += [patch] * (is_correction or group.code in ("missing", "unknown"))
         if group.rivals:  # one reading alone would decide what is not known
             found = found if len(found) == len(group.rivals) <= MAX_OFFERS else []
@@ -169,14 +170,29 @@ class Offers:
     # What may be said
 
     def _may_be_said(self, patch: Patch, group: FaultGroup) -> bool:
-        """Return whether a patch also applies to what was sent, and says nothing that must not be said."""
-        ends = (each[end] for each in patch for end in ("from", "path") if end in each)
+        """Return whether a patch says nothing that must not be said."""
         return (
             bool(patch)
             and self._is_small
-            and all(self._may_name(path_at(self._refused.arguments, each)) for each in ends)
+            and all(map(self._may_name, self._ends(patch)))
             and all(self._may_show(each, group) for each in patch)
         )
+
+    def _ends(self, patch: Patch) -> Iterator[Path]:
+        texts = (each[end] for each in patch for end in ("from", "path") if end in each)
+        return (path_at(self._refused.arguments, each) for each in texts)
+
+    def _for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:
+        """Return a patch as it applies to what was sent: a parameter that came as text is replaced as a whole; () if none does."""
+        ends = list(self._ends(patch))
+        if all(map(self._is_as_sent, ends)):
+            return patch
+        path = group.first.path[:1]
+        value, place = value_at(new, path), self._refused.look(path)
+        is_text = isinstance(value_at(self._sent, path), str) and isinstance(value, (dict, list))
+        if not is_text or any(end[:1] != path for end in ends) or not self._refused.may_tell(place, value):
+            return ()
+        return ({"op": "replace", "path": pointer(path), "value": value},)
 
     @cached_property
     def _sent(self) -> Any:
@@ -186,17 +202,17 @@ class Offers:
     def _is_small(self) -> bool:
         return fits_json(self._refused.arguments, _MAX_ARGUMENTS)
 
-    def _may_name(self, path: Path) -> bool:
-        """Return whether a place was sent as it is now, before certain repairs, so that a patch applies to it.
-
-        No key chosen by the caller that may be a value is named.
-        """
+    def _is_as_sent(self, path: Path) -> bool:
+        """Return whether a place was sent as it is now, before certain repairs, so that a patch applies to it."""
         sent, now = self._sent, self._refused.arguments
         is_sent = same_json(value_at(sent, path), value_at(now, path))
-        is_in_same = type(value_at(sent, path[:-1])) is type(value_at(now, path[:-1]))
+        return is_sent and type(value_at(sent, path[:-1])) is type(value_at(now, path[:-1]))
+
+    def _may_name(self, path: Path) -> bool:
+        """Return whether no key of a path was chosen by the caller and may be a value."""
         keys = [part for part in path if isinstance(part, str)]
         is_name_told = not path or self._refused.look(path[:1]).declared or is_name(keys[0])
-        return is_sent and is_in_same and is_name_told and all(map(exact, keys))
+        return is_name_told and all(map(exact, keys))
 
     def _may_show(self, operation: Mapping[str, Any], group: FaultGroup) -> bool:
         """Return whether a value is short, and contains nothing secret or undeclared."""

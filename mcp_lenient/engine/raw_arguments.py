@@ -37,13 +37,11 @@ def not_an_object(sent: Any) -> Violation:
     kind, error_code = json_type(sent), None
     received = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
     found = break_of(sent) if isinstance(sent, str) else None
-    if found is not None and found.is_end:
-        error_code = "CUT_OFF"
-        message = Text(
-            "the JSON of the arguments ends after {count} characters; an output limit may have cut it off. "
-            "Send less at once, or write the content to a file first.",
-            count=f"{found.at:,}",
-        )
+    if found is not None:
+        from mcp_lenient.refusal.sentences import broken
+
+        error_code = "CUT_OFF" if found.is_end else None
+        message = broken(found, whole=True)
     elif kind == "string":
         message = Text(
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "

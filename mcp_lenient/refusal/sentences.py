@@ -9,7 +9,7 @@ from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import cut, exact, first_sentence, fits_json, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import Break, json_type
-from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, marked, marked_plural
+from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, Text, marked, marked_plural
 
 MAX_VALUES: Final = 50
 NAMES_TEXT: Final = 400
@@ -251,21 +251,26 @@ def _property(way: Node, name: str, words: Language) -> str:
     return f"'{name}' ({kind})" if kind else f"'{name}'"
 
 
-def broken(found: Break, words: Language) -> str:
-    """Return where JSON breaks; at its end, also what to do, and of a long text why it may."""
-    where = words("inside the {bracket} at character {opened}", bracket=found.bracket, opened=found.opened)
+_BREAKS: Final = marked("{its} breaks at character {at:,}, {where}.")
+_BREAKS_BY_QUOTE: Final = marked(
+    "{its} breaks at character {at:,}, {where}. A quote within a text is written with a backslash."
+)
+_IS_OPEN: Final = marked("{its} has a string that begins at character {at:,}, {where}, and does not end.")
+_ENDS: Final = marked("{its} ends after {count:,} characters, {where}: complete it.")
+_IS_CUT_OFF: Final = marked(
+    "{its} ends after {count:,} characters, {where}; an output limit may have cut it off. "
+    "Send it in smaller pieces, or write the content to a file first."
+)
+
+
+def broken(found: Break, *, whole: bool = False) -> Text:
+    """Return where the JSON of a value, or of the whole arguments, breaks; at its end, also what to do."""
+    its = Text("the JSON of the arguments") if whole else Text("Its JSON")
+    where = Text("inside the {bracket} at character {opened:,}", bracket=found.bracket, opened=found.opened)
     if not found.is_end:
-        return words("Its JSON breaks at character {at}, {where}.", at=f"{found.at + 1:,}", where=where)
-    if found.at < _SHORTEST_CUT_OFF:
-        return words(
-            "Its JSON ends after {count} characters, {where}: complete it.", count=found.at, where=where
-        )
-    return words(
-        "Its JSON ends after {count} characters, {where}; an output limit may have cut it off. "
-        "Send it in smaller pieces, or write the content to a file first.",
-        count=f"{found.at:,}",
-        where=where,
-    )
+        form = _IS_OPEN if found.is_open else _BREAKS_BY_QUOTE if found.by_quote else _BREAKS
+        return Text(form, its=its, at=found.at + 1, where=where)
+    return Text(_ENDS if found.at < _SHORTEST_CUT_OFF else _IS_CUT_OFF, its=its, count=found.at, where=where)
 
 
 def example(node: Node) -> str | None:

@@ -7,14 +7,15 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import Refused
+from mcp_lenient.refusal.locations import Location, Refused
 from mcp_lenient.refusal.sentences import quoted
+from mcp_lenient.rules.likely import is_command, is_echo
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, in_json, place, shown
-from mcp_lenient.values.json_values import break_of, json_type, pointer
+from mcp_lenient.values.json_values import break_of, json_type, number_in_text, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
@@ -26,6 +27,7 @@ _MAX_POINTER: Final = 300
 _MAX_MESSAGE: Final = 800
 _MAX_DETAIL: Final = 300
 _MAX_NEAR: Final = 3
+_MOST_CALLS: Final = 100
 _PLACES_TOLD: Final = 3
 _CONTAINERS: Final = frozenset({"array", "object"})
 _CODES: Final[Mapping[str, ViolationCode]] = {
@@ -248,7 +250,7 @@ class FaultGroup:
     def _hint(self) -> str:
         words, value, without = self.words, self.first.value, self._leave_out()
         if self.keyword == "enum":
-            return words.sentences(self._or_meant(), without)
+            return words.sentences(self._or_meant(), self._several(value), without)
         if without or self.keyword != "type" or value is None:
             return without
         if isinstance(value, str):
@@ -260,7 +262,7 @@ class FaultGroup:
             like = words("Write it like {sample}.", sample=sample) if sample else ""
             return self.node.once(say.choice, words) or like
         if isinstance(value, (Mapping, list)):
-            return self._not_as_container(value)
+            return self._several(value) or self._not_as_container(value)
         return words("Send a whole number.") if isinstance(value, float) and self.kinds == {"integer"} else ""
 
     def _sample(self) -> str | None:
@@ -276,7 +278,7 @@ class FaultGroup:
     def _not_as_text(self) -> str:
         words, kinds = self.words, self.kinds
         if self.broken is not None:
-            return say.broken(self.broken, words)
+            return str(words.of(say.broken(self.broken)))
         if self.takes_text_alone and (kinds & _CONTAINERS or "boolean" in kinds):
             return ""
         sample = self._sample()
@@ -288,9 +290,34 @@ class FaultGroup:
             return ""
         if "boolean" in kinds:
             return words("Write true or false, without quotes.")
+        text = self.first.value
+        if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
+            about = self.node.once(say.description).rstrip(".。")
+            whole = words("Send a whole number.") if number_in_text(text) is not None else ""
+            return whole or (words("It means: {about}.", about=about) if about else "")
+        if self.first.optional:
+            return words("Write it in digits, or leave it out.")
         return words("Write it in digits, like {sample}.", sample=sample) if sample else ""
 
+    def _several(self, value: Any) -> str:
+        """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
+        is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not self.refused.destructive
+        if not is_list or len(self.first.path) > 1 or not all(map(self.node.takes, value)):
+            return ""
+        if is_command(value) and self.node.takes(" "):
+            return self.words("Write the command as one string.")
+        is_free = not any(way.format for way in self.node.ways) and all(
+            isinstance(item, str) for item in value
+        )
+        if is_free and self.node.takes("\n".join(value)):
+            return self.words(
+                "One call takes one value: call once for each, or join them if they are one text."
+            )
+        return self.words("One call takes one value: call once for each.")
+
     def _not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
+        if is_echo(self.node, value):
+            return self.words("This is the schema of the value: send the value itself.")
         formats = {way.format for way in self.node.ways}
         is_any_text = formats == {None} and not any(way.enum for way in self.node.ways)
         is_flat = isinstance(value, list) and not any(isinstance(each, (Mapping, list)) for each in value)
@@ -302,8 +329,11 @@ class FaultGroup:
         """Say whether a value that means "no value" may be left out; no message to a destructive tool advises it."""
         first, words = self.first, self.words
         if first.optional:
-            is_offered = any(each["op"] == "remove" for each in self.changes)
-            return words("Leave it out if you have no value.") if is_offered else ""
+            if any(each["op"] == "remove" for each in self.changes):
+                return words("Leave it out if you have no value.")
+            is_other_word = self.keyword == "enum" and isinstance(first.value, str) and not self.near
+            is_told = is_other_word and self.total == 1 and not self.refused.destructive
+            return words("It may be left out.") if is_told else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
@@ -333,16 +363,45 @@ class FaultGroup:
 
     def _sent_elsewhere(self) -> str:
         words, (*above, name) = self.words, self.first.path
+        around = self.refused.look((*above,))
+        if echoed := self._echoed(around):
+            return echoed if self.at_length else ""
         sent = self._ends("path", "from")
         if (inside := sent[0][:-1] if sent else ()) and not above:
             return words("It was sent inside {place}: send it at the top.", place=self._where(inside))
-        for key, text in entries(self.refused.look((*above,)).value):
-            if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(text)):
+        for key, content in entries(around.value):
+            if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(content)):
                 said = marked("It came as markup inside {place}: send each as a parameter of its own.")
                 return words(said, place=self._where((*above, key)))
+            holder = self.refused.look((*above, key))
+            is_other = not any(name in way.properties for way in holder.ways)
+            if isinstance(content, Mapping) and name in content and holder.declared and is_other:
+                said = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
+                return words(said, place=self._where(holder.path))
         beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,))
         told = words.either([self._where(path) for path in beside][:_MAX_NEAR])
-        return words("If {names} is meant, send it under this name.", names=told) if told else ""
+        if told:
+            said = words("If {names} is meant, send it under this name.", names=told)
+            values = [self.refused.look(path).value for path in beside]
+            return words.sentences(said, self._several(values[0]) if len(values) == 1 else "")
+        return self._undeclared(around) if self.at_length else ""
+
+    def _echoed(self, around: Location) -> str:
+        is_echoed = any(is_echo(way, around.value) for way in around.ways)
+        return (
+            self.words("What was sent is the schema: send the values that it describes.") if is_echoed else ""
+        )
+
+    def _undeclared(self, around: Location) -> str:
+        """Name what was sent under undeclared names, where that is allowed and so no violation of its own."""
+        ways = self.refused.meant(around)
+        if not isinstance(around.value, Mapping) or any(way.closed for way in ways):
+            return ""
+        sent = [key for key in around.value if not any(way.declares(key) for way in ways)]
+        places = [self.refused.look((*around.path, key)) for key in sent[:_MAX_NEAR]]
+        names = [self._where(each.path) for each in places if HIDDEN not in each.shown]
+        text = marked("The tool does not know {names}: send it under a declared name.")
+        return self.words(text, names=self.words.all_of(names)) if names else ""
 
     def _unknown(self, named: str) -> str:
         words, above = self.words, self.refused.look(self.first.path[:-1])
@@ -351,7 +410,9 @@ class FaultGroup:
         )
         ways, meant, below = self.refused.meant(above), self._or_meant(), len(self.first.path)
         inside = [each[:below] for each in self._ends("from", "path") if len(each) > below]
-        if not meant and inside and inside[0][:-1] == above.path:
+        if echoed := self._echoed(above):
+            meant = echoed if self.at_length else ""
+        elif not meant and inside and inside[0][:-1] == above.path:
             meant = words("It belongs inside {place}.", place=self._where(inside[0]))
         elif not meant and (holder := _open_holder(ways)):
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))

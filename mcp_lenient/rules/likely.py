@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, allows_one_value, injected_keys, keeps_unit
+from mcp_lenient.rules.rules import (
+    ABSENT,
+    WRAPPERS,
+    Place,
+    Rule,
+    allows_one_value,
+    injected_keys,
+    is_qualified,
+    keeps_unit,
+)
 from mcp_lenient.rules.words import IDENTIFIERS, SHORT_TYPES
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
-from mcp_lenient.values.json_values import json_type, may_be_rounded
+from mcp_lenient.values.json_values import may_be_rounded, same_json
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
 _MAX_NAMES: Final = 300
@@ -41,6 +51,8 @@ _REPEATED: Final = re.compile(r"([^\w\s]a)\1+")
 _QUOTED_PART: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 _QUOTED_PARTS: Final = re.compile(rf"(?:{_QUOTED_PART.pattern})(?:\s*,\s*(?:{_QUOTED_PART.pattern}))+")
 _NO_LIST_MARK: Final = re.compile(r"[\[\]{}()\"'|\t]")
+_PROGRAM: Final = re.compile(r"[A-Za-z_./~][\w./~+-]*")
+_OPTION: Final = re.compile(r"--?[A-Za-z]")
 _HOLDERS: Final = frozenset(
     "value values item items data text content result input string number integer boolean".split()
 )
@@ -56,13 +68,13 @@ def _says_nothing(value: object) -> bool:
 
 
 def leave_out(place: Place, value: Any) -> Iterator[Any]:
-    """A word for nothing, or an empty container where none is taken, left out, for an optional property.
+    """A word for nothing, a zero or -1, or an empty container left out, for an optional property.
 
     A text stays where the author asks for a longer one: leaving it out would widen the call.
     """
-    ways, kind = place.node.ways, json_type(value)
+    ways = place.node.ways
     is_longer = isinstance(value, str) and any(least for way in ways for least in way.says("minLength"))
-    is_empty = value in ([], {}) and not any(way.kinds is None or kind in way.kinds for way in ways)
+    is_empty = value in ([], {}, 0, -1) and not isinstance(value, bool)
     if is_empty or (_says_nothing(value) and not is_longer):
         yield ABSENT
 
@@ -187,18 +199,23 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
             return
 
 
-def any_item(place: Place, value: list[Any]) -> Sequence[str]:
-    """Return the texts of a list sent for one text, each for a call of its own; none unless all may be offered.
+def any_item(_place: Place, value: list[Any]) -> Sequence[str]:
+    """Return the only item of a list sent for one text, if it is a text; one of several would drop the others."""
+    return value if len(value) == 1 and isinstance(value[0], str) else ()
 
-    The text may be meant to hold the list as JSON, or, if it is free and its name speaks of several, as one text.
-    """
-    is_few = len(value) <= _MAX_NEAR and all(isinstance(each, str) for each in value)
-    if not is_few or len(value) < 2:
-        return value if is_few else ()
-    *_, last = name_words(place.name or "") or ("",)
-    is_enum = all(way.enum is not None for way in place.node.ways if way.types != ("null",))
-    is_each_taken = len({*value}) == len(value) and all(map(place.node.takes, value))
-    return value if is_each_taken and (is_enum or singular(last) == last) else ()
+
+def as_command(_place: Place, value: list[Any]) -> Iterator[str]:
+    """The words of a command, as its options show, in one line."""
+    if is_command(value):
+        yield shlex.join(value)
+
+
+def is_command(value: Any) -> bool:
+    """Return whether a list is the words of a command: texts, the first a plain one and a later one an option."""
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        return False
+    is_named = len(value) > 1 and _PROGRAM.fullmatch(value[0]) is not None
+    return is_named and any(_OPTION.match(word) for word in value[1:])
 
 
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
@@ -208,6 +225,20 @@ def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
         held = held.get("enum")
     if isinstance(held, list):
         yield held
+
+
+def is_echo(node: Node, value: Any) -> bool:
+    """Return whether a value is the schema of its place, or part of it."""
+    if not isinstance(value, dict) or not value or len(value) > _MAX_KEYS:
+        return False
+    parts = {key: node.says(key) for key in value if isinstance(key, str)}
+    properties = value.get("properties")
+    if isinstance(properties, dict) and properties and properties.keys() <= node.properties.keys():
+        children = node.property_nodes
+        return all(is_echo(children[name], schema) for name, schema in properties.items())
+    return len(parts) == len(value) and all(
+        any(same_json(value[key], said) for said in parts[key]) for key in parts
+    )
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -307,6 +338,9 @@ def _most_like(names: Names, sent: str) -> Sequence[str]:
     if likely:
         best = max(scores[name] for name in likely)
         return [name for name in likely if scores[name] == best]
+    containing = [name for name in names.absent if _contains(names, sent, name)]
+    if len(containing) == 1:
+        return containing
     is_only = len(names.unknown) == 1 and not isinstance(names.value[sent], bool)
     return _said_otherwise(names, name_words(sent)) if is_only else ()
 
@@ -336,6 +370,31 @@ def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
     """Return whether a name's description has all these words, and none of its own."""
     about = _about(node.property_nodes[name])
     return about.issuperset(words) and about.isdisjoint(name_words(name))
+
+
+def _contains(names: Names, sent: str, name: str) -> bool:
+    """Return whether one of two names begins or ends with the other: ``depth`` and ``max_depth``, ``hours`` and ``hours_back``.
+
+    A name sent with words in front only where it can be no other one: a number's, or the only one that is missing.
+    """
+    node, ours, theirs = names.place.node, name_words(sent), name_words(name)
+    short, long = sorted((ours, theirs), key=len)
+    if isinstance(names.value[sent], bool) or _expects(node.property_nodes[name], "boolean"):
+        return False
+    if len("".join(short)) < _SHORTEST_BEGINNING:
+        return False
+    if len(ours) == len(theirs):  # `maxDept`
+        ends = sorted((ours[-1], theirs[-1]), key=len)
+        is_begun = len(ends[0]) >= _SHORTEST_BEGINNING and ends[1].startswith(ends[0])
+        return len(ours) > 1 and ours[:-1] == theirs[:-1] and is_begun
+    if len(ours) < len(theirs):
+        return long[: len(short)] == short or long[-len(short) :] == short
+    is_number = _expects_number(node.property_nodes[name]) and isinstance(names.value[sent], (int, float))
+    return is_qualified(sent, name) and len(names.unknown) == 1 and (is_number or names.missing == [name])
+
+
+def _expects_number(node: Node) -> bool:
+    return bool(node.families) and node.families <= {"number"}
 
 
 def _adds_nothing(names: Names, sent: str, name: str) -> bool:
@@ -379,7 +438,10 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
     is_number = bool(kinds) or (isinstance(value, (int, float)) and not isinstance(value, bool))
-    if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
+    counts = singular(ours[-1]) != ours[-1] and len(ours) < len(
+        theirs
+    )  # `hours` says the unit of `hours_back`
+    if is_number and not counts and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
         is_list = ours == ("ids",) and _expects(node.property_nodes[name], "array")
@@ -445,14 +507,16 @@ def _without_empty(names: Names, kept: Collection[str]) -> Iterator[dict[str, An
             yield _without(value, [key])
 
 
+_ANY_BUT_BOOLEAN: Final = ("string", "null", "integer", "number", "array", "object")
 LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("near_member", 16, near_member, ("string", "null"), certain=False),
     Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
     Rule("any_item", 16, any_item, ("array",), certain=False),
+    Rule("as_command", 16, as_command, ("array",), ("string",), certain=False),
     Rule("as_list", 16, as_list, ("string",), certain=False),
     Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
     Rule("out_of_object", 16, out_of_object, ("object",), certain=False),
-    Rule("leave_out", 16, leave_out, ("string", "null", "array", "object"), part="absence", certain=False),
+    Rule("leave_out", 16, leave_out, _ANY_BUT_BOOLEAN, part="absence", certain=False),
     Rule("other_names", 16, other_names, ("object",), part="names", certain=False),
 )
 """The uncertain rules: each is tried like any other, and what it makes is offered as a fix."""

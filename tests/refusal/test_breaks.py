@@ -59,10 +59,47 @@ def test_text_in_another_form_is_not_cut_off_in_the_middle(text):
 
 @pytest.mark.parametrize("text", ['{"commands": ["ls", "c', '{"commands": [', '{"commands": "'])
 def test_arguments_that_break_off_are_cut_off(text):
-    """Whole arguments that end inside a string or bracket may have been cut off."""
+    """Whole arguments that end inside a string or bracket are incomplete; long ones may have been cut off."""
     violation = _only(closed(commands=STRINGS), text)
     assert violation.error_code == "CUT_OFF"
-    assert f"ends after {len(text)} characters; an output limit may have cut it off" in violation.message
+    assert f"ends after {len(text)} characters, inside the " in violation.message
+    long = _only(closed(commands=STRINGS), '{"commands": ["' + "x" * 500)
+    assert "an output limit may have cut it off" in long.message
+
+
+@each_row(
+    ("text", "said"),
+    [
+        (
+            '[["na"me",4]]',
+            "Its JSON breaks at character 7, inside the [ at character 2. A quote within a text is written",
+        ),
+        (
+            '["a", "b\\"]',
+            "Its JSON has a string that begins at character 7, inside the [ at character 1, and does not end.",
+        ),
+        (
+            "[" + '["name", 4], ' * 1000 + '["na"me",4]]',
+            "Its JSON breaks at character 13,007, inside the [ at character 13,002.",
+        ),
+        ("[" + '"name", ' * 100 + '"a\\"]', "Its JSON has a string that begins at character 802,"),
+        ('["a", tru', "Its JSON ends after 9 characters, inside the [ at character 1: complete it."),
+    ],
+)
+def test_a_break_by_a_quote_is_located(text, said):
+    """A text that ends in its own closing bracket was not cut off, however long it is."""
+    violation = _only(closed(x=ARRAY), {"x": text})
+    assert said in violation.message
+    assert "cut it off" not in violation.message
+
+
+def test_the_json_of_whole_arguments_is_located():
+    """Arguments that came as text are told where they break."""
+    violation = _only(closed(x=ARRAY), '{"x": [["na"me",4]]}')
+    assert violation.message.startswith(
+        "the JSON of the arguments breaks at character 13, inside the [ at character 8."
+    )
+    assert violation.error_code is None
 
 
 def test_a_union_says_which_names_are_needed_together():

@@ -51,9 +51,9 @@ def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
     [
         ("add_note", {"note_text": "x"}, {"text": STRING}, True),
         ("addNote", {"noteText": "x"}, {"text": STRING}, True),
-        ("find", {"exclude_path": "x"}, {"path": STRING}, False),
-        ("edit_text", {"old_text": "x"}, {"text": STRING}, False),
-        ("list_events", {"not_before": "x"}, {"before": STRING}, False),
+        ("find", {"exclude_path": "x", "a": 1}, {"path": STRING}, False),
+        ("edit_text", {"old_text": "x", "a": 1}, {"text": STRING}, False),
+        ("list_events", {"not_before": "x", "a": 1}, {"before": STRING}, False),
         ("add_note", {"note_text": "x", "note_title": "y"}, {"text": STRING}, True),
         ("add_note", {"note_text": "x"}, {"text": STRING, "title": STRING}, True),
         ("disable_cache", {"disable_cache": "true"}, {"cache": BOOLEAN}, False),
@@ -119,8 +119,41 @@ def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
 
 @each_row(("sent", "declared"))
 def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared):
-    """A further word may reverse the meaning, also of the only missing name."""
+    """A further word may reverse the meaning, or say the unit."""
     assert_unrelated(sent, declared, string="x", integer=5)
+
+
+@each_row("sent", ["visit_date", "visitDate", "exclude_date"])
+def test_the_only_missing_name_with_a_word_in_front_is_offered(sent):
+    """Of one unknown and one missing name it is asked if they are one; it is no repair, and none where a name is optional."""
+    moved = move(f"/{sent}", "/date")
+    assert fixes_of(closed("date", date=STRING), {sent: "x"}) == [moved, moved]
+    found = normalize(closed(date=STRING), {sent: "x"}).violations
+    assert not any(each.fixes or each.did_you_mean for each in found)
+    for other in (closed("date", "city", date=STRING, city=STRING), closed("date", date=BOOLEAN)):
+        assert fixes_of(other, {sent: "x"}) == []
+
+
+@each_row(
+    ("sent", "declared", "value"),
+    [
+        ("depth", "maxDepth", 3),
+        ("maxDept", "maxDepth", 3),
+        ("max_limit", "limit", 3),
+        ("hours", "hours_back", 3),
+        ("name", "file_name", "x"),
+        ("query", "query_text", "x"),
+    ],
+)
+def test_the_only_name_that_contains_another_is_offered(sent, declared, value):
+    """An optional name is offered too, if no other absent one contains the sent one or is contained in it."""
+    kind = STRING if isinstance(value, str) else INTEGER
+    assert fixes_of(closed(**{declared: kind}), {sent: value}) == [move(f"/{sent}", f"/{declared}")]
+
+
+def test_of_two_names_that_contain_another_none_is_offered():
+    """Which of them is meant is not known."""
+    assert fixes_of(closed(maxDepth=INTEGER, minDepth=INTEGER), {"depth": 3}) == []
 
 
 def test_a_word_more_that_the_description_has_gives_a_fix():

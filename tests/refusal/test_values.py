@@ -61,7 +61,11 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
 @each_row(
     ("kind", "value", "reported"),
     [
-        (Decimal, [1, 2], "a number or a string, but got an array. Send one value."),
+        (
+            Decimal,
+            [1, 2],
+            "a number or a string, but got an array. One call takes one value: call once for each.",
+        ),
         (tuple[int, str], "a", 'an array, but got a string. Write it as JSON, like [1, "a"], not as text.'),
         (tuple[int, str], {}, 'an array, but got an object. Write it like [1, "a"].'),
         (dict[str, int], [1], 'an object, but got an array. Write it like {"key": 1}.'),
