@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from mcp_lenient.refusal.sentences import MORE_FAULTS, and_more
 from mcp_lenient.schema.node import Node
@@ -19,6 +19,13 @@ from mcp_lenient.values.names import nearest
 
 Subject = Literal["tool", "prompt"]
 """What arguments are sent to."""
+Recovery = Literal["correctable", "transient", "terminal"]
+"""What may come of a refused call: another call may succeed, the same one later, or none.
+
+The words are those of the Ad Context Protocol: github.com/adcontextprotocol/adcp, its page on error handling.
+"""
+RECOVERIES: Final[tuple[Recovery, ...]] = get_args(Recovery)
+_RECOVERY: Final = ("recovery", "retryable")
 META_KEY: Final = "mcp_lenient"
 """The key in a result's ``_meta`` for the envelope or the repairs."""
 UPSTREAM_KEY: Final = "mcp_lenient_upstream"
@@ -140,9 +147,18 @@ def _sent_instead(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterat
         yield words("Put the real values in place of {names}.", names=words.all_of(listed))
 
 
-def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
+def error_envelope(
+    code: str, message: str, details: Mapping[str, Any], recovery: Recovery = "correctable"
+) -> dict[str, Any]:
     """Return an envelope of any kind, such as that of a call that a tool's body refuses; it can be sent as UTF-8."""
-    told = {"status": "error", "error_code": code, "message": message, "details": details}
+    told = {
+        "status": "error",
+        "error_code": code,
+        "recovery": recovery,
+        "retryable": recovery == "transient",
+        "message": message,
+        "details": details,
+    }
     try:
         _ENCODER.encode(told).encode()
     except UnicodeEncodeError:  # a lone surrogate
@@ -184,7 +200,7 @@ def _message(
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:
     """Leave out each missing name that was sent under another name, since the violation of that name says so."""
-    renamed = [each for each in violations if each.code == "unknown" and each.did_you_mean]
+    renamed = [each for each in violations if each.code == "unknown" and len(each.did_you_mean) == 1]
     fixes = [each.fixes[0] for each in renamed if each.fixes]
     moved = {fix[0]["path"] for fix in fixes if len(fix) == 1 and fix[0]["op"] == "move"}
     return [each for each in violations if each.code != "missing" or each.pointer not in moved]
@@ -309,7 +325,7 @@ _ABOUT_TOOL: Final = {
 def about_tool(code: str, name: str, *, language: str = ENGLISH, **details: Any) -> dict[str, Any]:
     """Return the envelope for a call that no violation explains; ``details`` has what the text for the code names."""
     details = {"tool": shown_name(name), **details}
-    return error_envelope(code, texts(language)(_ABOUT_TOOL[code], **details), details)
+    return error_envelope(code, texts(language)(_ABOUT_TOOL[code], **details), details, "terminal")
 
 
 def unavailable_tool(
@@ -333,7 +349,8 @@ def unavailable_tool(
         words("The tool was not run."),
         advice,
     )
-    return error_envelope("UPSTREAM_UNAVAILABLE", message, {"tool": tool})
+    recovery: Recovery = "transient" if passes else "terminal"
+    return error_envelope("UPSTREAM_UNAVAILABLE", message, {"tool": tool}, recovery)
 
 
 # --- the text of an envelope ------------------------------------------------------------------------------
@@ -348,7 +365,9 @@ def written(told: Mapping[str, Any]) -> str:
         details = _said_once(details, told["message"])
     elif told["error_code"] == "UNKNOWN_TOOL":
         details = {name: value for name, value in details.items() if name != "tools"}
-    return as_text({**told, "details": details})
+    # The message of a call that may be corrected says so.
+    said = _RECOVERY if told.get("recovery") == "correctable" else ()
+    return as_text({name: told[name] for name in told if name not in said} | {"details": details})
 
 
 def _said_once(details: Mapping[str, Any], message: str) -> dict[str, Any]:

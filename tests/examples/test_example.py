@@ -99,6 +99,7 @@ async def test_an_empty_update_gets_an_envelope(client, unknown):
         "received_type": "integer",
         "received_value": unknown,
     }
+    assert (envelope.pop("recovery"), envelope.pop("retryable")) == ("correctable", False)
     assert envelope == {"status": "error", "error_code": "UNKNOWN_CONTEXT", "details": details}
     assert await call(client, "search_context", query="") == []
 

@@ -235,6 +235,7 @@ async def test_a_wrong_command_changes_nothing_and_gets_an_envelope(home, device
     message = reported.pop("message")
     received = {"received_type": "string"} if "received_value" in details else {}
     whole = {"tool": "execute_commands", **received, **details}
+    assert (reported.pop("recovery"), reported.pop("retryable")) == ("correctable", False)
     assert reported == {"status": "error", "error_code": code, "details": whole}
     assert message.endswith(("Nothing was changed.", "of what search_devices finds."))
     assert await state(home, "abc123") == before

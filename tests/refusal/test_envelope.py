@@ -32,6 +32,8 @@ async def test_one_fault():
     assert await refused({"content": "x", "tags": 123}) == {
         "status": "error",
         "error_code": "INVALID_TAGS_TYPE",
+        "recovery": "correctable",
+        "retryable": False,
         "message": f"Invalid arguments for tool 'store_context': {message} The tool was not run. "
         "Correct the call and send it again.",
         "details": {

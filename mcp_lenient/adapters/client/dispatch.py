@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextConten
 from mcp_lenient.adapters.client.compat import MCPError, server_name
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 from mcp_lenient.adapters.sdk_caller import field
-from mcp_lenient.refusal.envelope import refusal_result, unknown_tool
+from mcp_lenient.refusal.envelope import error_envelope, refusal_result, unknown_tool
 from mcp_lenient.text_calls.responses import (
     Message,
     Requested,
@@ -279,7 +279,7 @@ async def _sent(session: LenientSession, name: str, arguments: Any) -> CallToolR
 
 
 def _error(code: str, message: str) -> CallToolResult:
-    return _result({"status": "error", "error_code": code, "message": message, "details": {}})
+    return _result(error_envelope(code, message, {}))
 
 
 def _result(envelope: Mapping[str, Any]) -> CallToolResult:

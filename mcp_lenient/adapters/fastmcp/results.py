@@ -15,7 +15,7 @@ from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.errors import check_code
-from mcp_lenient.refusal.envelope import as_text, error_envelope, refusal_result
+from mcp_lenient.refusal.envelope import RECOVERIES, Recovery, as_text, error_envelope, refusal_result
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import json_type
 
@@ -50,7 +50,14 @@ class EnvelopeError(ToolError):
         self.code = code
 
 
-def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
+def tool_error(
+    code: str,
+    message: str,
+    parameter: str | None = None,
+    *,
+    recovery: Recovery = "correctable",
+    **details: Any,
+) -> ToolError:
     """Make the error to raise in a tool's body to refuse a call with the usual envelope.
 
     ::
@@ -60,26 +67,30 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
     FastMCP answers with ``isError: true`` and the envelope as its text, even if it masks error details.
 
     >>> print(tool_error("UNKNOWN_USER", "There is no such user.", "user_id"))
-    {"status":"error","error_code":"UNKNOWN_USER","message":"There is no such user.","details":{"parameter":"user_id"}}
+    {"status":"error","error_code":"UNKNOWN_USER","recovery":"correctable","retryable":false,"message":"There is no such user.","details":{"parameter":"user_id"}}
 
     Args:
         code: The error code: upper-case letters, digits and ``_``.
         message: What is wrong and what to do about it, in a sentence or two for the caller.
         parameter: The parameter it is about.
+        recovery: ``"correctable"``: another call may succeed; ``"transient"``: this one may, later; ``"terminal"``: none will.
         details: Further details for programs, under the envelope's own names if it has one:
             ``received_value`` (its JSON type is added), ``expected_types``, ``allowed_values``, ``did_you_mean``.
 
     Raises:
-        ValueError: When the code has a different form.
+        ValueError: When the code has a different form, or the recovery is none of the three.
     """
     check_code("tool_error", code)
+    if recovery not in RECOVERIES:
+        msg = f"tool_error: recovery must be one of {', '.join(RECOVERIES)}."
+        raise ValueError(msg)
     told = to_jsonable_python(details, fallback=str)
     tool, received = _called_tool(), {}
     if "received_value" in told:
         received = {"received_type": json_type(told["received_value"])}
     named = {} if parameter is None else {"parameter": parameter}
     whole = ({} if tool is None else {"tool": tool}) | named | received | told
-    return EnvelopeError(as_text(error_envelope(code, message, whole)), code)
+    return EnvelopeError(as_text(error_envelope(code, message, whole, recovery)), code)
 
 
 def _called_tool() -> str | None:

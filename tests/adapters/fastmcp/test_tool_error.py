@@ -25,6 +25,8 @@ def rename(user_id: int) -> dict[str, Any]:
 _ENVELOPE = {
     "status": "error",
     "error_code": "UNKNOWN_USER",
+    "recovery": "correctable",
+    "retryable": False,
     "message": "There is no such user.",
     "details": {"tool": "rename", "parameter": "user_id", "received_type": "integer", "received_value": 7},
 }
@@ -51,6 +53,21 @@ async def test_the_caller_gets_the_envelope(middleware, masked, mounted):
     result = await call(server, "rename", {"user_id": 7})
     assert result.is_error
     assert json.loads(result.content[0].text) == _ENVELOPE
+
+
+@pytest.mark.parametrize(
+    ("recovery", "retryable"), [("correctable", False), ("transient", True), ("terminal", False)]
+)
+def test_an_author_says_whether_another_call_may_succeed(recovery, retryable):
+    """Only a call that failed for the time being may be sent again as it is."""
+    told = json.loads(str(tool_error("BUSY", "The printer is busy.", recovery=recovery)))
+    assert (told["recovery"], told["retryable"]) == (recovery, retryable)
+
+
+def test_another_recovery_is_an_error():
+    """The words for it are a closed set."""
+    with pytest.raises(ValueError, match="recovery must be one of correctable, transient, terminal"):
+        tool_error("BUSY", "The printer is busy.", recovery="later")
 
 
 async def test_a_nested_call_raises_tool_error():

@@ -104,6 +104,10 @@ async def test_a_silent_process_times_out(events):
     result = await asyncio.wait_for(_called(front, "wait", {}, mode="auto"), PATIENCE / 2)
     await silent.close()
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+    assert (result.meta["mcp_lenient"]["recovery"], result.meta["mcp_lenient"]["retryable"]) == (
+        "transient",
+        True,
+    )
     assert [event["event"] for event in events] == ["list_failed", "call_rejected"]
 
 
