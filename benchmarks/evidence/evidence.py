@@ -25,7 +25,7 @@ from benchmarks.evidence.recorded.answers import (
     Replayed,
     replay,
 )
-from benchmarks.evidence.recorded.methods import OURS, Method, json_repair, ours, pydantic_lax
+from benchmarks.evidence.recorded.methods import OURS, Method, first_fixes, json_repair, ours, pydantic_lax
 from benchmarks.evidence.recorded.runs import COUNTED, Runs, replay_runs
 from benchmarks.printing import line, short, wide_console
 from mcp_lenient.values.json_values import same_json
@@ -47,7 +47,7 @@ def main(*folders: Path) -> int:
 def show(
     folders: Sequence[Path],
     benchmarks: Sequence[Benchmark] = (BFCL_2024, BFCL_4),
-    makers: Sequence[Callable[[], Method]] = (ours, json_repair, pydantic_lax),
+    makers: Sequence[Callable[[], Method]] = (ours, first_fixes, json_repair, pydantic_lax),
 ) -> int:
     """Print the tables.
 

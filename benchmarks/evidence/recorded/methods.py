@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Final
@@ -13,6 +13,8 @@ from benchmarks.conformance import Reply, Subject
 from benchmarks.conformance import pydantic_lax as lax
 from benchmarks.environments import ROOT, interpreter
 from mcp_lenient import normalize
+from mcp_lenient.types import Normalized
+from mcp_lenient.values.patches import applied
 
 OURS: Final = "mcp-lenient"
 JSON_REPAIR: Final = {"json_repair": "0.64.5", "jsonschema": "4.26.0"}
@@ -64,6 +66,31 @@ def ours() -> Method:
         return Outcome(found.arguments, tuple(each.rule for each in found.repairs))
 
     return Method(OURS, repair)
+
+
+def first_fixes() -> Method:
+    """Return what a caller sends after a refusal if it applies the first fix of each violation; only calls that are then accepted."""
+
+    def repair(schema: Mapping[str, Any], arguments: Any) -> Outcome:
+        found = normalize(schema, arguments)
+        fixed = with_first_fixes(arguments, found) if found.violations else arguments
+        again = normalize(schema, fixed)
+        return (
+            Outcome(None, refused=True)
+            if again.violations or fixed is arguments
+            else Outcome(again.arguments)
+        )
+
+    return Method(f"{OURS}, first fixes", repair)
+
+
+def with_first_fixes(arguments: Any, found: Normalized) -> Any:
+    """Return refused arguments with the first fix of each violation; two violations may have the same one."""
+    patches = [json.dumps([*map(dict, each.fixes[0])]) for each in found.violations if each.fixes]
+    for patch in dict.fromkeys(patches):
+        with suppress(LookupError):  # another one has changed the place
+            arguments = applied(arguments, json.loads(patch))
+    return arguments
 
 
 def json_repair() -> Method:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,16 +12,17 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
+from benchmarks.evidence.recorded.methods import with_first_fixes
 from mcp_lenient import normalize
 from mcp_lenient.types import Normalized
 from mcp_lenient.values.json_values import same_json
-from mcp_lenient.values.patches import applied
 
 Tools = Mapping[tuple[str, str], Mapping[str, Any]]
 """The input schemas by the names of server and tool."""
 
 _LIST = ".tools.json"
 LIVE_MCP_BENCH, MCP_MARK = "LiveMCPBench", "MCPMark, community experiments"
+AUDIO_BENCH = "Audio-Tool-Bench"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def replay_runs(folders: Sequence[Path]) -> list[Runs]:
     tools = _published(folders)
     live = Runs(LIVE_MCP_BENCH)
     mark = Runs(MCP_MARK)
+    audio = Runs(AUDIO_BENCH)
     for folder in folders:
         for output in sorted(folder.rglob("baseline/output/*.json")):
             published = _live_tools(output.parents[2] / "tools" / "LiveMCPTool" / "tools.json")
@@ -69,7 +72,10 @@ def replay_runs(folders: Sequence[Path]) -> list[Runs]:
         for messages in sorted(folder.rglob("mcp_servers/*/*/run-*/*/messages.json")):
             server = "/".join(messages.parts[-5:-3])
             _replay_run(mark, list(_mark_calls(server, json.loads(messages.read_text("utf-8")))), tools)
-    return [runs for runs in (live, mark) if runs.counts]
+        written = _written_tools(sorted(folder.rglob("eval/tools/*_tools.py")))
+        for trace in sorted(folder.rglob("data/traces/*/traces/*/**/*.json")) if written else ():
+            _replay_run(audio, list(_audio_calls(json.loads(trace.read_text("utf-8")))), written)
+    return [runs for runs in (live, mark, audio) if runs.counts]
 
 
 def _published(folders: Sequence[Path]) -> Tools:
@@ -109,6 +115,32 @@ def _mark_calls(server: str, messages: Sequence[Mapping[str, Any]]) -> Iterator[
             yield Call(server, message["name"], _decoded(message["arguments"]))
 
 
+def _written_tools(files: Sequence[Path]) -> Tools:
+    """Return the schemas that Python classes return as literals, without running them."""
+    classes = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    found = {}
+    for node in classes:
+        if isinstance(node, ast.ClassDef):
+            literals = dict(_returned_literals(node))
+            if {"name", "parameters"} <= literals.keys():
+                found["", literals["name"]] = literals["parameters"]
+    return found
+
+
+def _returned_literals(node: ast.ClassDef) -> Iterator[tuple[str, Any]]:
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and method.name in ("name", "parameters"):
+            for step in method.body:
+                if isinstance(step, ast.Return) and step.value is not None:
+                    yield method.name, ast.literal_eval(step.value)
+
+
+def _audio_calls(trace: Mapping[str, Any]) -> Iterator[Call]:
+    for step in trace.get("steps", ()):
+        for call in step.get("tool_executions", ()):
+            yield Call("", str(call.get("tool_name")), call.get("arguments"))
+
+
 def _decoded(text: Any) -> Any:
     try:
         return json.loads(text)
@@ -141,10 +173,7 @@ def _replay_run(runs: Runs, calls: Sequence[Call], tools: Tools) -> None:
 def _note_fix(runs: Runs, call: Call, found: Normalized, following: Call | None) -> None:
     if not found.violations or following is None or not all(each.fixes for each in found.violations):
         return
-    fixed = call.arguments
-    patches = [json.dumps([dict(step) for step in each.fixes[0]]) for each in found.violations]
-    for patch in dict.fromkeys(patches):  # two faults may have the same fix
-        fixed = applied(fixed, json.loads(patch))
+    fixed = with_first_fixes(call.arguments, found)
     runs.counts["made again after a fix"] += 1
     if same_json(fixed, following.arguments):
         runs.counts["as the first fix"] += 1
