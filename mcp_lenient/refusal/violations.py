@@ -28,6 +28,8 @@ _MAX_MESSAGE: Final = 800
 _MAX_DETAIL: Final = 300
 _MAX_NEAR: Final = 3
 _MOST_CALLS: Final = 100
+_ANY: Final = frozenset(("all", "any", "auto", "default", "*"))
+"""Words for no choice among the allowed values."""
 _PLACES_TOLD: Final = 3
 _CONTAINERS: Final = frozenset({"array", "object"})
 _CODES: Final[Mapping[str, ViolationCode]] = {
@@ -263,7 +265,10 @@ class FaultGroup:
             return self.node.once(say.choice, words) or like
         if isinstance(value, (Mapping, list)):
             return self._several(value) or self._not_as_container(value)
-        return words("Send a whole number.") if isinstance(value, float) and self.kinds == {"integer"} else ""
+        if isinstance(value, float) and self.kinds == {"integer"}:
+            return words("Send a whole number.")
+        is_no_spelling = self.kinds == {"string"} and not self.node.takes(in_json(value))
+        return self._about() if is_no_spelling else ""
 
     def _sample(self) -> str | None:
         """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
@@ -292,9 +297,7 @@ class FaultGroup:
             return words("Write true or false, without quotes.")
         text = self.first.value
         if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
-            about = self.node.once(say.description).rstrip(".。")
-            whole = words("Send a whole number.") if number_in_text(text) is not None else ""
-            return whole or (words("It means: {about}.", about=about) if about else "")
+            return words("Send a whole number.") if number_in_text(text) is not None else self._about()
         if self.first.optional:
             return words("Write it in digits, or leave it out.")
         return words("Write it in digits, like {sample}.", sample=sample) if sample else ""
@@ -313,12 +316,14 @@ class FaultGroup:
             return self.words(
                 "One call takes one value: call once for each, or join them if they are one text."
             )
-        return self.words("One call takes one value: call once for each.")
+        return self.words("One call takes one value: call once for each that you need.")
 
     def _not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
         if is_echo(self.node, value):
             return self.words("This is the schema of the value: send the value itself.")
         formats = {way.format for way in self.node.ways}
+        if isinstance(value, Mapping) and len(formats) == 1 and formats <= say.SAMPLES.keys() - {"json"}:
+            return self.words("Write it like {sample}.", sample=self.node.once(say.example) or "")
         is_any_text = formats == {None} and not any(way.enum for way in self.node.ways)
         is_flat = isinstance(value, list) and not any(isinstance(each, (Mapping, list)) for each in value)
         if self.kinds == {"string"} and ((is_any_text and not is_flat) or formats & {"json", "json-string"}):
@@ -331,8 +336,8 @@ class FaultGroup:
         if first.optional:
             if any(each["op"] == "remove" for each in self.changes):
                 return words("Leave it out if you have no value.")
-            is_other_word = self.keyword == "enum" and isinstance(first.value, str) and not self.near
-            is_told = is_other_word and self.total == 1 and not self.refused.destructive
+            is_any = isinstance(first.value, str) and first.value.strip().casefold() in _ANY
+            is_told = self.keyword == "enum" and is_any and not self.refused.destructive
             return words("It may be left out.") if is_told else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named
@@ -344,7 +349,7 @@ class FaultGroup:
             names = words.either([words.all_of(list(map(quoted, each))) for each in needed])
             around = self._where(self.first.path[:-1])
             return words("either {names} must be sent in {place}.", place=around, names=names)
-        about, wanted = self.node.once(say.description).rstrip(".。"), self._wanted()
+        wanted = self._wanted()
         told = words.plural(
             "{places} is required but was not sent.",
             "{places} are required but were not sent.",
@@ -357,9 +362,13 @@ class FaultGroup:
             told,
             words("It must be {expected}.", expected=wanted) if wanted else "",
             self.node.once(say.shape, words) if wanted else "",
-            words("It means: {about}.", about=about) if about else "",
+            self._about(),
             self._sent_elsewhere(),
         )
+
+    def _about(self) -> str:
+        about = self.node.once(say.description).rstrip(".。")
+        return self.words("It means: {about}.", about=about) if about else ""
 
     def _sent_elsewhere(self) -> str:
         words, (*above, name) = self.words, self.first.path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, union
+from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, opened, union
 
 from mcp_lenient import Policy, Violation, normalize
 
@@ -180,6 +180,40 @@ def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer:
     """The message names the list that is too long, not the item that no schema describes."""
     (violation,) = _violations(closed("p", p=place), {"p": value})
     assert (violation.pointer, violation.code, violation.message) == (pointer, "length", message)
+
+
+@each_row(("place", "value", "advice"))
+def test_what_an_optional_value_may_mean_is_said(place, value, advice):
+    """A value that cannot be meant may be left out; a date for a time stamp is told what is asked for."""
+    assert _message(place, value).endswith(advice)
+
+
+def test_a_name_sent_elsewhere_is_located():
+    """A missing name is said to be inside another parameter, or what was sent under a name that the tool does not know."""
+    inside = opened("name", name=STRING, arguments=OBJECT)
+    (missing,) = normalize(inside, {"arguments": {"args": "--help", "name": "x"}}).violations
+    assert (
+        "It was sent inside 'arguments': if that is the one, send it beside 'arguments'." in missing.message
+    )
+    (missing,) = normalize(opened("message", message=STRING), {"msg": "x"}).violations
+    assert missing.message.endswith("The tool does not know 'msg': send it under a declared name.")
+
+
+def test_a_schema_sent_as_arguments_is_said_to_be_one():
+    """The tool's own schema, as the arguments or under their names, is no value."""
+    schema = closed("city", city=STRING)
+    first, *_ = normalize(schema, {"type": "object", "properties": {"city": {"type": "string"}}}).violations
+    assert first.message.endswith("What was sent is the schema: send the values that it describes.")
+
+
+def test_a_name_in_a_text_is_corrected_as_a_whole():
+    """A fix inside of JSON text replaces the text by what it should hold; the hint is that of an object."""
+    style = closed(color=STRING)
+    (violation,) = normalize(closed(style=style), {"style": '{"colour": "red"}'}).violations
+    assert "Did you mean 'color'?" in violation.message
+    assert [[*map(dict, patch)] for patch in violation.fixes] == [
+        [{"op": "replace", "path": "/style", "value": {"color": "red"}}]
+    ]
 
 
 @each_row(("place", "value", "advice"))

@@ -64,7 +64,7 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         (
             Decimal,
             [1, 2],
-            "a number or a string, but got an array. One call takes one value: call once for each.",
+            "a number or a string, but got an array. One call takes one value: call once for each that you need.",
         ),
         (tuple[int, str], "a", 'an array, but got a string. Write it as JSON, like [1, "a"], not as text.'),
         (tuple[int, str], {}, 'an array, but got an object. Write it like [1, "a"].'),
