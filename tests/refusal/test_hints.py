@@ -199,6 +199,14 @@ def test_a_name_sent_elsewhere_is_located():
     assert missing.message.endswith("The tool does not know 'msg': send it under a declared name.")
 
 
+def test_a_quoted_name_is_repeated():
+    """A name in quotes is a name, and no text that must not be said; a pair in quotes is none."""
+    (unknown,) = normalize(closed("a", a=STRING), {"a": "x", '"a"': "y"}).violations
+    assert unknown.message.startswith("unknown parameter '\"a\"'.")
+    (unknown,) = normalize(closed(a=STRING), {'"a=secret"': "y"}).violations
+    assert "secret" not in repr(unknown)
+
+
 def test_a_schema_sent_as_arguments_is_said_to_be_one():
     """The tool's own schema, as the arguments or under their names, is no value."""
     schema = closed("city", city=STRING)
