@@ -72,8 +72,8 @@ def first_fixes() -> Method:
     """Return what a caller sends after a refusal if it applies the first fix of each violation; only calls that are then accepted."""
 
     def repair(schema: Mapping[str, Any], arguments: Any) -> Outcome:
-        found = normalize(schema, arguments)
-        fixed = with_first_fixes(arguments, found) if found.violations else arguments
+        refusal = normalize(schema, arguments)
+        fixed = with_first_fixes(arguments, refusal) if refusal.violations else arguments
         again = normalize(schema, fixed)
         return (
             Outcome(None, refused=True)
@@ -84,9 +84,11 @@ def first_fixes() -> Method:
     return Method(f"{OURS}, first fixes", repair)
 
 
-def with_first_fixes(arguments: Any, found: Normalized) -> Any:
+def with_first_fixes(arguments: Any, refusal: Normalized) -> Any:
     """Return refused arguments with the first fix of each violation; two violations may have the same one."""
-    patches = [json.dumps([*map(dict, each.fixes[0])]) for each in found.violations if each.fixes]
+    patches = [
+        json.dumps([*map(dict, violation.fixes[0])]) for violation in refusal.violations if violation.fixes
+    ]
     for patch in dict.fromkeys(patches):
         with suppress(LookupError):  # another one has changed the place
             arguments = applied(arguments, json.loads(patch))
