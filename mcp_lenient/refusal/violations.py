@@ -14,7 +14,7 @@ from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
-from mcp_lenient.values.display import HIDDEN, cut, in_json, place, shown
+from mcp_lenient.values.display import HIDDEN, cut, in_json, place, short_scalar, shown
 from mcp_lenient.values.json_values import break_of, json_type, number_in_text, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
@@ -267,8 +267,8 @@ class FaultGroup:
             return self._several(value) or self._not_as_container(value)
         if isinstance(value, float) and self.kinds == {"integer"}:
             return words("Send a whole number.")
-        is_no_spelling = self.kinds == {"string"} and not self.node.takes(in_json(value))
-        return self._about() if is_no_spelling else ""
+        is_short = self.kinds == {"string"} and short_scalar(value)
+        return self._about() if is_short and not self.node.takes(in_json(value)) else ""
 
     def _sample(self) -> str | None:
         """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""

@@ -366,7 +366,7 @@ async def test_places_with_the_same_rules_are_listed_together():
 async def test_rules_for_names_and_for_the_whole_call_are_listed():
     """With a wrong name, those that may not act in a destructive tool are named for the arguments as a whole."""
     text = str(await explained(build(), "remove", {"idz": [1]}))
-    said = "not allowed in a destructive tool: wrap_arguments, nest_arguments"
+    said = "not allowed in a destructive tool: rename_qualified, wrap_arguments, nest_arguments"
     assert f"the arguments as a whole:\n     {said}\n" in text
 
 
