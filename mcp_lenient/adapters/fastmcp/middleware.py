@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import anyio.to_thread
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
 from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
+from mcp_lenient.adapters.dispatchers import Dispatched
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.prompts import PromptResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.tools import Tool, ToolResult
+    from fastmcp.tools import Tool
     from mcp.types import GetPromptRequestParams, ListToolsRequest
     from typing_extensions import Unpack
 
@@ -234,7 +236,7 @@ class LenientMiddleware(Rewriter):
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
-            return await self._decided(call, self._host_call(context, raw, started), rejected_by)
+            return await self._decided(call, self._host_call(context, raw, started, call.inside), rejected_by)
         if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
             self._gate.write_accepted(self._host_call(context, raw, started), contract)
         if self._gate.repeats.knows(message.name):
@@ -260,8 +262,12 @@ class LenientMiddleware(Rewriter):
         source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
         return Pending(message, host_call, source, contract.accepted(message.arguments or {}), self)
 
-    def _host_call(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
+    def _host_call(
+        self, context: CallContext, raw: RawCall, started: int, inside: HostCall | None = None
+    ) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
+        if inside is not None:
+            return replace(inside, name=message.name, arguments=message.arguments or {}, who=who)
         arguments, repairs = raw.asked(message.arguments)
         return HostCall(message.name, arguments, started, who, repairs)
 
@@ -271,7 +277,7 @@ class LenientMiddleware(Rewriter):
         """Pass on a call that does not go straight, as it is to run or, if it is refused, as it was sent."""
         fastmcp_context, context = cast("Context", call.context.fastmcp_context), call.context
         source = self._source(fastmcp_context.fastmcp, context.message)
-        allowance = self._allowance(context)
+        allowance = self._allowance(call, context)
         source.renames = allowance.may_rename
         decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by, limit=allowance)
         if decision.name is not None:
@@ -305,15 +311,17 @@ class LenientMiddleware(Rewriter):
             with suppress(RecursionError):  # nested deeper than Python copies
                 sent = unshared(context.message.arguments or {})
         call.pending = Pending(context.message, host_call, source, decision, self, sent, allowance)
+        call.dispatched = decision if isinstance(decision, Dispatched) else None
         return context
 
-    def _allowance(self, context: CallContext) -> Allowance:
-        """Return how far a call may be changed here."""
+    def _allowance(self, call: Call, context: CallContext) -> Allowance:
+        """Return how far a call may be changed here; one inside a dispatcher's call has been seen in that."""
         message, fastmcp_context = context.message, cast("Context", context.fastmcp_context)
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        return Allowance(message.arguments or {}, is_first=judge is None, header_name=compat.header_name())
+        is_first = judge is None and not call.is_below
+        return Allowance(message.arguments or {}, is_first=is_first, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
         """Answer a call or prompt that all other middleware of the server has let pass."""
@@ -333,7 +341,7 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
             # Another middleware has changed the call, and those before it have not seen a repair of that.
-            host_call = self._host_call(context, AS_SENT, pending.host_call.started)
+            host_call = self._host_call(context, AS_SENT, pending.host_call.started, call.inside)
             allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
             source = self._source(pending.source.server, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
@@ -344,7 +352,10 @@ class LenientMiddleware(Rewriter):
             if decision.fate == "refused" and decision.contract is not None:
                 # FastMCP is asked only where others may deny the call behind this place: its exceptions hold values.
                 is_object = isinstance(host_call.arguments, Mapping)
-                if not (is_object and is_judged_below(decision.contract, source.server)):
+                is_dispatched = isinstance(decision, Dispatched)
+                if not (
+                    is_object and is_judged_below(decision.contract, source.server, sees_all=is_dispatched)
+                ):
                     return await self._refused(call)
             elif decision.if_unknown is not None and shown_name(host_call.name) != host_call.name:
                 # FastMCP would write the name, which may contain values, into an exception on its span.
@@ -353,9 +364,23 @@ class LenientMiddleware(Rewriter):
                     pending.is_refused = True
                     return refused(refusal)
         try:
-            return await run(call, decision.contract, context, call_next)
+            result = await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
+        if isinstance(decision, Dispatched) and decision.is_left:
+            await self._ran_inside(call, decision, result)
+        return result
+
+    async def _ran_inside(self, call: Call, decision: Dispatched, result: ToolResult) -> None:
+        """Record a call inside a dispatcher's call that has run, unless that was done where it was refused."""
+        inner, is_error = decision.inner, isinstance(result, ToolResult) and result.is_error
+        if decision.status == "refused":
+            was_decided = call.dispatched is None
+            cast("Pending", call.pending).is_refused = was_decided and is_error
+            if was_decided or is_error or inner.contract is None:
+                return
+            inner = replace(inner, certain=False, unrepairable="forward")
+        await self._gate.recorded(decision.call, inner)
 
     async def _refused(self, call: Call) -> ToolResult:
         """Record the refusal of a call, and return its envelope."""
@@ -379,7 +404,7 @@ class LenientMiddleware(Rewriter):
         if answer is not None:
             pending.is_refused = True
             return answer
-        allowance = pending.allowance or self._allowance(context)
+        allowance = pending.allowance or self._allowance(call, context)
         if arrange(pending.source.server).has_others:
             allowance = replace(allowance, is_first=False)
         host_call, source = pending.host_call, pending.source

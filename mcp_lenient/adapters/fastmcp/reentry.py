@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.allowance import Allowance
+    from mcp_lenient.adapters.dispatchers import Dispatched
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import HostCall
     from mcp_lenient.engine.contract import Contract, Decision
@@ -74,6 +75,10 @@ class Call:
         leaked: The exception of such a call, which the body may let through.
         tool: The tool that runs.
         pending: What was decided, for the place that answers.
+        dispatched: The decision about the call inside this one, until that is made.
+        inside: The call as the dispatcher was sent it, if this is the one inside a dispatcher's call.
+        contract: The contract of the tool that runs.
+        is_below: Whether a dispatcher's call names this one, so that others have seen it there.
     """
 
     context: CallContext
@@ -85,6 +90,22 @@ class Call:
     leaked: BaseException | None = None
     tool: HostTool | None = None
     pending: Pending | None = None
+    dispatched: Dispatched | None = None
+    inside: HostCall | None = None
+    contract: Contract | None = None
+    is_below: bool = False
+
+    def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> Dispatched | None:
+        """Return the decision about the call inside this one, if it is this call; it is made once."""
+        dispatched = self.dispatched
+        if (
+            dispatched is None
+            or name != dispatched.call.name
+            or not _is_same(dispatched.passed_on, arguments)
+        ):
+            return None
+        self.dispatched = None
+        return dispatched
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
@@ -100,8 +121,13 @@ class Call:
             What :data:`current` is reset with on the way back.
         """
         tool = contract.tool
-        self.mode, self.route, self.tool = contract.mode, tool.route, tool
+        self.mode, self.route, self.tool, self.contract = contract.mode, tool.route, tool, contract
         return current.set(self)
+
+    def calls(self, name: str) -> bool:
+        """Return whether this is the call of a dispatcher that names a tool."""
+        form = None if self.contract is None else self.contract.policy.dispatches
+        return form is not None and form.named(self.context.message.arguments or {}) == name
 
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""
@@ -117,16 +143,29 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
     fastmcp_context, running = context.fastmcp_context, current.get()
     if fastmcp_context is None:
         return None
-    request, parent = fastmcp_context.request_context, None
+    request, parent, is_below = fastmcp_context.request_context, None, False
     if running is not None and running.request is request:
         name = context.message.name
+        dispatched = running.consume_inside(name, context.message.arguments or {})
+        if dispatched is not None:
+            if dispatched.status != "refused":
+                return None
+            parent = None if running.passes_on() else running
+            return Call(context, call_next, request, parent, inside=dispatched.call, is_below=True)
         is_within = fastmcp_context is not running.context.fastmcp_context
         if is_within and not running.consume_hop(fastmcp_context.fastmcp, name):
-            parent = None if running.passes_on() else running
+            parent, is_below = None if running.passes_on() else running, running.calls(name)
         # A mounted server's own middleware of the same mode has nothing left to do.
         elif running.mode in ("repair", policy_for(name).mode):
             return None
-    return Call(context, call_next, request, parent)
+    return Call(context, call_next, request, parent, is_below=is_below)
+
+
+def _is_same(one: object, other: object) -> bool:
+    try:
+        return one == other
+    except RecursionError:  # nested deeper than Python compares
+        return False
 
 
 async def run(call: Call, contract: Contract | None, context: CallContext, call_next: Next) -> ToolResult:

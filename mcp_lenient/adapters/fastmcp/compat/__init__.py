@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, get_type_hints
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
-from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
 from fastmcp.prompts import Prompt
 from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server import dependencies
@@ -150,6 +150,42 @@ def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
 def passes_on(function: Callable[..., Any] | None) -> bool:
     """Return whether this is the function of FastMCP's search transforms that calls a found tool for the client."""
     return getattr(function, "__module__", None) == "fastmcp.server.transforms.search.base"
+
+
+def search_transform(function: Callable[..., Any] | None) -> Any:
+    """Return FastMCP's search transform whose function calls a found tool; None for any other function."""
+    if function is None or not (passes_on(function) and function.__name__ == "call_tool"):
+        return None
+    return inspect.getclosurevars(function).nonlocals.get("transform")
+
+
+@lru_cache(maxsize=1)
+def _listed_by_search() -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
+    """Return the tools that FastMCP's search transforms list: those that call others, and those that find them."""
+    from fastmcp.server.transforms.search import BM25SearchTransform, RegexSearchTransform
+
+    transforms = RegexSearchTransform(), BM25SearchTransform()
+    callers = tuple(transform._make_call_tool() for transform in transforms)  # noqa: SLF001 - private to FastMCP
+    return callers, tuple(transform._make_search_tool() for transform in transforms)  # noqa: SLF001
+
+
+def _is_like(tool: Tool, known: Tool) -> bool:
+    return tool.parameters == known.parameters and tool.description == known.description
+
+
+def is_listed_dispatcher(tool: Tool) -> bool:
+    """Return whether the entry of a listed tool is that of FastMCP's own that calls a found tool, but for its name."""
+    return any(_is_like(tool, known) for known in _listed_by_search()[0])
+
+
+def is_listed_finder(tool: Tool) -> bool:
+    """Return whether the entry of a listed tool is that of one of FastMCP's own searches, but for its name."""
+    return any(_is_like(tool, known) for known in _listed_by_search()[1])
+
+
+def unknown_inside(error: Exception, name: str) -> bool:
+    """Return whether a tool's body raised this because there is no tool of this name."""
+    return isinstance(error.__cause__, NotFoundError) and name in str(error.__cause__)
 
 
 def drops_names(tool: Tool) -> bool:
