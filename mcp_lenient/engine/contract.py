@@ -239,10 +239,8 @@ class Contract:
     @cached_property
     def accepts_at_once(self) -> Callable[[Mapping[str, Any]], bool] | None:
         """The validator's check, if a call that it accepts goes on at once; None if more has to be done."""
-        policy = self.policy
-        does_more = (
-            self.normalizers or self.tool.in_thread or policy.mode == "off" or policy.dispatches is not None
-        )
+        tool, calls_others = self.tool, self.policy.dispatches is not None or self.tool.runs_code
+        does_more = self.normalizers or tool.in_thread or self.mode == "off" or calls_others
         return None if does_more else self.validator.accepts
 
     @cached_property

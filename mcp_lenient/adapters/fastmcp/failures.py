@@ -162,6 +162,10 @@ class Failures:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):
             raise error  # FastMCP refused what was only observed
+        if call.runs is not None and call.runs.explains(error):
+            raise error
+        if call.code is not None:
+            call.code.failures.append(str(error))
         unexpected = compat.body_exception(error) if isinstance(error, ToolError) else error
         facts: dict[str, Any] = {"exception": type(unexpected or error).__name__}
         if isinstance(error, EnvelopeError):

@@ -45,6 +45,7 @@ from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.errors import DefinitionError
+from mcp_lenient.rules.dispatchers import Via
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
@@ -232,11 +233,11 @@ class LenientMiddleware(Rewriter):
         arguments = message.arguments or {}
         raw = claim(arguments)
         contract = kept_tool(self._compiled, server, message, self._caller())
-        is_straight = raw is AS_SENT and self._gate.operator.recording is None
+        is_straight = raw is AS_SENT and self._gate.operator.recording is None and call.code is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
-            return await self._decided(call, self._host_call(context, raw, started, call.inside), rejected_by)
+            return await self._decided(call, self._host_call(context, raw, started, call), rejected_by)
         if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
             self._gate.write_accepted(self._host_call(context, raw, started), contract)
         if self._gate.repeats.knows(message.name):
@@ -263,13 +264,14 @@ class LenientMiddleware(Rewriter):
         return Pending(message, host_call, source, contract.accepted(message.arguments or {}), self)
 
     def _host_call(
-        self, context: CallContext, raw: RawCall, started: int, inside: HostCall | None = None
+        self, context: CallContext, raw: RawCall, started: int, call: Call | None = None
     ) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
-        if inside is not None:
-            return replace(inside, name=message.name, arguments=message.arguments or {}, who=who)
+        if call is not None and call.inside is not None:
+            return replace(call.inside, name=message.name, arguments=message.arguments or {}, who=who)
         arguments, repairs = raw.asked(message.arguments)
-        return HostCall(message.name, arguments, started, who, repairs)
+        via = None if call is None or call.code is None else Via(call.code.tool)
+        return HostCall(message.name, arguments, started, who, repairs, via)
 
     async def _decided(
         self, call: Call, host_call: HostCall, rejected_by: Contract | None = None
@@ -341,7 +343,7 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
             # Another middleware has changed the call, and those before it have not seen a repair of that.
-            host_call = self._host_call(context, AS_SENT, pending.host_call.started, call.inside)
+            host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
             allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
             source = self._source(pending.source.server, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
@@ -464,6 +466,10 @@ class LenientMiddleware(Rewriter):
 
 
 def _told(call: Call, result: ToolResult) -> ToolResult:
-    """Return the result of a call with the repairs that were made last; an envelope as it is."""
+    """Return the result of a call with the repairs that were made last; an envelope as it is, but for a model's code."""
     pending = cast("Pending", call.pending)
-    return result if pending.is_refused else repaired_result(result, pending.decision)
+    if call.code is not None:
+        name = pending.host_call.name
+        return call.code.noted(name, pending.decision, result, is_refused=pending.is_refused)
+    told = result if pending.is_refused else repaired_result(result, pending.decision)
+    return told if call.runs is None else call.runs.told(told)

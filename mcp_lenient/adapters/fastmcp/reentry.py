@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.code_mode import CodeRun
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -78,6 +79,8 @@ class Call:
         dispatched: The decision about the call inside this one, until that is made.
         inside: The call as the dispatcher was sent it, if this is the one inside a dispatcher's call.
         contract: The contract of the tool that runs.
+        code: The code that made this call.
+        runs: The code that this call runs.
         is_below: Whether a dispatcher's call names this one, so that others have seen it there.
     """
 
@@ -93,6 +96,8 @@ class Call:
     dispatched: Dispatched | None = None
     inside: HostCall | None = None
     contract: Contract | None = None
+    code: CodeRun | None = None
+    runs: CodeRun | None = None
     is_below: bool = False
 
     def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> Dispatched | None:
@@ -122,6 +127,8 @@ class Call:
         """
         tool = contract.tool
         self.mode, self.route, self.tool, self.contract = contract.mode, tool.route, tool, contract
+        if tool.runs_code and contract.mode == "repair":
+            self.runs = self.runs or CodeRun(self.context.message.name)
         return current.set(self)
 
     def calls(self, name: str) -> bool:
@@ -154,6 +161,8 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
             return Call(context, call_next, request, parent, inside=dispatched.call, is_below=True)
         is_within = fastmcp_context is not running.context.fastmcp_context
         if is_within and not running.consume_hop(fastmcp_context.fastmcp, name):
+            if running.runs is not None:
+                return Call(context, call_next, request, None, code=running.runs)
             parent, is_below = None if running.passes_on() else running, running.calls(name)
         # A mounted server's own middleware of the same mode has nothing left to do.
         elif running.mode in ("repair", policy_for(name).mode):

@@ -183,6 +183,7 @@ def reached(tool: FunctionTool, *, strict: bool, **asked: Any) -> HostTool:
         function=tool.fn,
         declared=_declared(tool.fn),
         policy=marks.policy if marks is not None else None,
+        runs_code=compat.runs_code(tool.fn),
     )
 
 

@@ -159,6 +159,12 @@ def search_transform(function: Callable[..., Any] | None) -> Any:
     return inspect.getclosurevars(function).nonlocals.get("transform")
 
 
+def runs_code(function: Callable[..., Any]) -> bool:
+    """Return whether this is the function of FastMCP's Code Mode that runs code which a model wrote."""
+    is_of_code_mode = getattr(function, "__module__", None) == "fastmcp.experimental.transforms.code_mode"
+    return is_of_code_mode and getattr(function, "__name__", None) == "execute"
+
+
 @lru_cache(maxsize=1)
 def _listed_by_search() -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
     """Return the tools that FastMCP's search transforms list: those that call others, and those that find them."""
