@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from time import monotonic
@@ -28,7 +28,7 @@ _LONGEST: Final = 512 * 2**10
 """The longest text of a result that is read."""
 _LONGEST_SCHEMA: Final = 64 * 2**10
 _DEEPEST: Final = 4
-_MOST_NODES: Final = 5_000
+_MOST_NODES: Final = 1_000
 
 
 class LearntTools:
@@ -134,19 +134,20 @@ def _schema_of(entry: object) -> Mapping[str, Any] | None:
 
 def _entries(result: ToolResult) -> Iterator[Mapping[str, Any]]:
     """Yield the entries of tools in a result: in its structured content, or else in texts that are JSON as a whole."""
-    pending = [(result.structured_content, 0)] if result.structured_content is not None else []
-    if not pending:
+    if result.structured_content is not None:
+        pending = deque([(result.structured_content, 0)])
+    else:
         texts = [block.text for block in result.content if isinstance(block, TextContent)]
-        pending = [(_read(text), 0) for text in texts if len(text) <= _LONGEST]
-    nodes = 0
-    while pending and nodes < _MOST_NODES:
-        node, depth = pending.pop()
-        nodes += 1
+        pending = deque((_read(text), 0) for text in texts if len(text) <= _LONGEST)
+    for _ in range(_MOST_NODES):
+        if not pending:
+            break
+        node, depth = pending.popleft()
         if _schema_of(node) is not None:
             yield node
         elif depth < _DEEPEST and isinstance(node, (Mapping, list)):
             below = node.values() if isinstance(node, Mapping) else node
-            pending += [(value, depth + 1) for value in below]
+            pending.extend((value, depth + 1) for value in below)
 
 
 def _read(text: str) -> Any:
