@@ -27,12 +27,14 @@ class Inside(NamedTuple):
         name: The tool's name.
         arguments: Its arguments as they were sent: an object, None, or anything else.
         rest: The dispatcher's other arguments.
+        repairs: What is repaired of the dispatcher's arguments themselves.
         is_flat: Whether the arguments stand beside the name where they have a parameter of their own.
     """
 
     name: str
     arguments: Any
     rest: Mapping[str, Any]
+    repairs: tuple[Repair, ...] = ()
     is_flat: bool = False
 
 
@@ -54,11 +56,6 @@ class Dispatched(Decision):
     is_left: bool = False
 
     @property
-    def has_output_schema(self) -> bool:
-        """Whether clients validate the dispatcher's results against a schema."""
-        return cast("Contract", self.contract).tool.has_output_schema
-
-    @property
     def passed_on(self) -> Any:
         """The arguments of the call inside, as the dispatcher gets them."""
         contract = cast("Contract", self.contract)
@@ -71,57 +68,47 @@ class Dispatched(Decision):
 
 def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
     """Return the call inside a dispatcher's call, by the decision about that; None if it holds none that can be told."""
-    arguments, contract = decision.arguments, decision.contract
-    name = form.named(arguments)
-    if name is None or contract is None:
+    arguments, contract = decision.arguments, cast("Contract", decision.contract)
+    name, value, repairs = form.named(arguments), form.inside(arguments), decision.repairs
+    if name is None or isinstance(value, str):  # a dispatcher that takes a text reads it itself
         return None
-    rest = {key: value for key, value in arguments.items() if key not in form.words}
-    if decision.status != "refused":
-        raw = sent.get(form.arguments) if isinstance(sent, Mapping) and form.arguments is not None else None
-        value = form.inside(arguments)
-        if isinstance(value, str):
-            return None  # the dispatcher takes a text, which it reads itself
-        # A text is read by the inner tool's schema, which says what is kept of how its numbers are spelled.
-        return Inside(name, raw if isinstance(raw, str) else value, {} if form.arguments is None else rest)
-    flat = {key: value for key, value in rest.items() if key not in contract.top.properties}
+    rest = {key: own for key, own in arguments.items() if key not in form.words}
+    if decision.status != "refused" or form.arguments is None:
+        raw = sent.get(form.arguments) if isinstance(sent, Mapping) else None
+        if isinstance(raw, str):
+            # The inner tool's schema reads it, and says what is kept of how its numbers are spelled.
+            value, repairs = raw, tuple(step for step in repairs if step.pointer != form.pointer(""))
+        return Inside(name, value, {} if form.arguments is None else rest, repairs)
+    flat = {key: own for key, own in rest.items() if key not in contract.top.properties}
     are_names = bool(flat) and all(violation.code == "unknown" for violation in decision.violations)
     if not are_names or form.arguments in arguments or not contract.policy.allows(_FLAT.rule):
         return None
-    return Inside(name, flat, {key: rest[key] for key in rest.keys() - flat.keys()}, is_flat=True)
-
-
-def repairs_of_form(outer: Decision, form: Dispatcher, call: Inside) -> tuple[Repair, ...]:
-    """Return what is repaired of a dispatcher's call itself; a text of arguments is read by the inner tool's schema."""
-    is_text = isinstance(call.arguments, str)
-    kept = tuple(repair for repair in outer.repairs if not (is_text and repair.pointer == form.pointer("")))
-    return (*kept, _FLAT) if call.is_flat else kept
+    kept = {key: own for key, own in rest.items() if key not in flat}
+    return Inside(name, flat, kept, (*repairs, _FLAT), is_flat=True)
 
 
 def together(
-    outer: Decision, sent: Any, call: Inside, inner: Decision, host_call: HostCall, source: ToolSource
+    outer: Decision, sent: HostCall, call: Inside, inner: Decision, host_call: HostCall, source: ToolSource
 ) -> Dispatched:
     """Return the decision about a dispatcher's call by those about its form and about the call inside.
 
     Args:
         outer: The decision about its form.
-        sent: The dispatcher's arguments as they were sent.
+        sent: The dispatcher's call.
         call: The call inside, as it was sent.
         inner: The decision about that.
-        host_call: The call inside by its right name, with what was repaired of the form and of that name.
+        host_call: The call inside by its right name.
         source: The tools that the dispatcher calls.
     """
-    contract = cast("Contract", outer.contract)
-    form = cast("Dispatcher", contract.policy.dispatches)
-    arguments = outer.arguments
-    is_repaired = inner.fate == "repaired"
-    if is_repaired or call.is_flat or host_call.name != call.name:
-        values = (
-            inner.arguments if is_repaired else call.arguments if call.is_flat else form.inside(arguments)
-        )
+    form = cast("Dispatcher", cast("Contract", outer.contract).policy.dispatches)
+    arguments, is_renamed = outer.arguments, host_call.name != call.name
+    values = call.arguments if call.is_flat else form.inside(arguments)
+    steps = host_call.repairs[-1:] if is_renamed else ()
+    if inner.fate == "repaired":
+        values, steps = inner.arguments, (*steps, *inner.repairs)
+    if steps or call.is_flat:
         arguments = form.call(host_call.name, values, call.rest)
-    renamed = host_call.repairs[len(repairs_of_form(outer, form, call)) :]
-    placed = form.placed((*renamed, *(inner.repairs if is_repaired else ())))
-    repairs = (*repairs_of_form(outer, form, call), *placed)
+    repairs = (*sent.repairs, *call.repairs, *form.placed(steps))
     is_refused = inner.contract is None or (inner.status == "refused" and inner.fate != "observed")
     is_left = source.answers_below and (is_refused or not repairs)
     return Dispatched(
@@ -133,8 +120,8 @@ def together(
         outer.tool,
         certain=inner.certain and not is_left,
         unrepairable="forward" if is_left else inner.unrepairable,
-        contract=contract,
-        replaces=arguments is not sent,
+        contract=outer.contract,
+        replaces=arguments is not sent.arguments,
         call=host_call,
         inner=inner,
         source=source,
@@ -142,35 +129,19 @@ def together(
     )
 
 
-def worded(refusal: Mapping[str, Any], call: HostCall, language: str) -> dict[str, Any]:
+def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, Any]:
     """Return the refusal of a call inside a dispatcher's as the dispatcher's answer, with what that must be sent."""
     form = None if call.via is None else call.via.form
     if form is None or call.via is None:
-        return dict(refusal)
-    answer, tool = refusal["_meta"][META_KEY], shown_name(call.via.tool)
+        return refusal
+    answer, tool, words = refusal["_meta"][META_KEY], shown_name(call.via.tool), texts(language)
     details = {**answer["details"], "called_through": {"tool": tool, "arguments": form.pointer("")}}
-    if "violations" in details:
-        details["violations"] = [_placed(violation, form) for violation in details["violations"]]
-    message = answer["message"]
+    for violation in (violations := [*map(dict, details.get("violations", ()))]):
+        if "fixes" in violation:
+            violation["fixes"] = [[form.operation(step) for step in patch] for patch in violation["fixes"]]
+    message, told = answer["message"], {"violations": violations} if violations else {}
     if "repeated" not in details:
         name = "<name>" if answer["error_code"] == "UNKNOWN_TOOL" else call.name
-        message = texts(language).sentences(message, texts(language)(_SEND, tool=tool, call=form.shape(name)))
-    told = {**answer, "message": message, "details": details}
-    return refusal_result(told, has_output_schema=call.via.has_output_schema)
-
-
-def _placed(violation: Mapping[str, Any], form: Dispatcher) -> dict[str, Any]:
-    """Return a violation whose fixes are those of the dispatcher's arguments."""
-    if "fixes" not in violation:
-        return {**violation}
-    fixes = [
-        [
-            {
-                key: form.pointer(value) if key in ("path", "from") else value
-                for key, value in operation.items()
-            }
-            for operation in patch
-        ]
-        for patch in violation["fixes"]
-    ]
-    return {**violation, "fixes": fixes}
+        message = words.sentences(message, words(_SEND, tool=tool, call=form.shape(name)))
+    answer = {**answer, "message": message, "details": {**details, **told}}
+    return refusal_result(answer, has_output_schema=call.via.has_output_schema)

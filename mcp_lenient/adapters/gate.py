@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.corrections import corrected
-from mcp_lenient.adapters.dispatchers import Dispatched, inside, repairs_of_form, together, worded
+from mcp_lenient.adapters.dispatchers import Dispatched, inside, together, worded
 from mcp_lenient.adapters.repeats import caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
@@ -120,7 +120,7 @@ class Gate:
             return decision
         if limit is not None:
             decision = limit(decision)
-        form = decision.contract.policy.dispatches if decision.contract is not None else None
+        form = cast("Contract", decision.contract).policy.dispatches
         if form is not None and decision.mode == "repair":
             decision = await self._with_inner(call, source, decision, form, limit)
         if limit is not None and decision.fate == "refused":
@@ -164,41 +164,28 @@ class Gate:
         if outer.status == "accepted":
             author_arguments = contract.read_back(outer.arguments)
             outer = outer if author_arguments is None else replace(outer, arguments=author_arguments)
-        inner_call, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
-        if inner_call is None or tools is None:
+        sent, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
+        if sent is None or tools is None:
             return outer
         tools.renames = limit is None or limit.is_first
-        of_form, via = (
-            repairs_of_form(outer, form, inner_call),
-            Via(call.name, form, contract.tool.has_output_schema),
-        )
-        host_call = replace(
-            call,
-            name=inner_call.name,
-            arguments=inner_call.arguments,
-            repairs=(*call.repairs, *of_form),
-            via=via,
-        )
+        via, repairs = Via(call.name, form, contract.tool.has_output_schema), (*call.repairs, *sent.repairs)
+        host_call = replace(call, name=sent.name, arguments=sent.arguments, repairs=repairs, via=via)
         inner = await self.unrecorded(host_call, tools, fresh=outer.status != "accepted")
         if inner.name is not None:
-            host_call = replace(host_call, name=inner.name, repairs=(*host_call.repairs, RENAMED_TOOL))
+            host_call = replace(host_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
             inner = await self.unrecorded(host_call, tools)
-        if inner.contract is None:
-            is_unknown = inner.if_unknown is not None and inner.mode == "repair"
-            return (
-                together(outer, call.arguments, inner_call, inner, host_call, tools)
-                if is_unknown and not inner_call.is_flat
-                else outer
-            )
-        if inner.contract.policy.dispatches is not None or inner.mode == "off":
-            return outer  # what is inside that one is decided when it is called
-        if of_form and inner.contract.plan.destructive:
+        known = inner.contract
+        if known is None:
+            is_left = inner.if_unknown is None or inner.mode != "repair" or sent.is_flat
+            return outer if is_left else together(outer, call, sent, inner, host_call, tools)
+        is_other = sent.is_flat and not sent.arguments.keys() <= known.top.properties.keys()
+        if is_other or known.policy.dispatches is not None or inner.mode == "off":
+            return outer  # what is inside another dispatcher is decided when that is called
+        if sent.repairs and known.plan.destructive:
             return replace(contract.without_rules.decide(call.arguments), mode=outer.mode)
-        if inner_call.is_flat and not inner_call.arguments.keys() <= inner.contract.top.properties.keys():
-            return outer
         if limit is not None:
-            inner = limit.inside(inner_call.arguments)(inner)
-        return together(outer, call.arguments, inner_call, inner, host_call, tools)
+            inner = limit.inside(sent.arguments)(inner)
+        return together(outer, call, sent, inner, host_call, tools)
 
     def decide_at_once(
         self,
@@ -225,7 +212,12 @@ class Gate:
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision, as servers do that share what they have refused; a refusal gets its result."""
         if isinstance(decision, Dispatched):
-            return decision if decision.is_left else await self._recorded_inside(decision)
+            if decision.is_left:
+                return decision
+            if decision.inner.if_unknown is not None:
+                return replace(decision, refusal=decision.inner.if_unknown())
+            inner = await self.recorded(decision.call, decision.inner)
+            return replace(decision, inner=inner, refusal=inner.refusal)
         if decision.status != "refused":
             await self.ran(call)
         elif decision.mode == "repair":
@@ -237,13 +229,6 @@ class Gate:
                 await self.repeats.save(caller, call.name)
                 return recorded
         return self._recorded(call, decision)
-
-    async def _recorded_inside(self, decision: Dispatched) -> Decision:
-        """Record the call inside a dispatcher's call, and return the decision about both with its refusal."""
-        if decision.inner.if_unknown is not None:
-            return replace(decision, refusal=decision.inner.if_unknown())
-        inner = await self.recorded(decision.call, decision.inner)
-        return replace(decision, inner=inner, refusal=inner.refusal)
 
     def _recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision; return it with what the host does: run with other arguments, answer, or pass on as sent."""

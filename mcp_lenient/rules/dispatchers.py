@@ -37,16 +37,13 @@ class Dispatcher:
     tools: Tools = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        names = [name for name in (self.tool, self.arguments, self.server) if name is not None]
-        if not all(isinstance(name, str) and name for name in (*names, *self.found_by)):
-            msg = (
-                "dispatcher takes names of parameters, and in found_by of tools: strings that are not empty."
-            )
-            raise PolicyError(msg)
-        if len({*names}) < len(names):
-            msg = f"dispatcher needs a parameter for each of tool, arguments and server, got {', '.join(names)}."
-            raise PolicyError(msg)
+        names = (self.tool, *(name for name in (self.arguments, self.server) if name is not None))
         entries = self.tools.values() if isinstance(self.tools, Mapping) else ()
+        if not all(isinstance(name, str) and name for name in (*names, *self.found_by)) or len(
+            {*names}
+        ) < len(names):
+            msg = f"dispatcher takes different names of parameters, and in found_by names of tools, got {self!r}."
+            raise PolicyError(msg)
         if not (self.tools in (None, "server") or callable(self.tools) or entries) or not all(
             map(is_entry, entries)
         ):
@@ -97,6 +94,10 @@ class Dispatcher:
             return inner
         return f"/{self.arguments.replace('~', '~0').replace('/', '~1')}{inner}"
 
+    def operation(self, inner: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an operation of a JSON Patch of the inner tool's arguments as one of those of the dispatcher."""
+        return {key: self.pointer(own) if key in ("path", "from") else own for key, own in inner.items()}
+
     def placed(self, repairs: Iterable[Repair]) -> tuple[Repair, ...]:
         """Return repairs of the inner tool's arguments, or of its name, at their places in those of the dispatcher."""
         return tuple(
@@ -113,13 +114,6 @@ class Dispatcher:
         return {
             name: tuple(word for word in others if word not in declared) for name, others in words.items()
         }
-
-    def renamed(self, names: Mapping[str, str]) -> Dispatcher | None:
-        """Return the form under other names of its parameters; None if one of them is no longer there."""
-        if not names.keys() >= {*self.words}:
-            return None
-        own = {part: names.get(getattr(self, part) or "") for part in ("tool", "arguments", "server")}
-        return Dispatcher(**own, found_by=self.found_by, tools=self.tools)  # type: ignore[arg-type]
 
 
 def is_entry(entry: object) -> bool:

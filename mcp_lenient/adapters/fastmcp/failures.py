@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import Gate, HostCall
     from mcp_lenient.engine.contract import Contract
+    from mcp_lenient.rules.dispatchers import Via
 
 
 def refuses_itself(contract: Contract) -> bool:
@@ -135,7 +136,7 @@ class Failures:
         inner = decision.inner
         told = getattr(error, "envelope", None) if error is call.leaked else None
         if told is not None and call.request is not None and call.parent is None:
-            return as_result(told, has_output_schema=decision.has_output_schema)
+            return as_result(told, has_output_schema=cast("Via", decision.call.via).has_output_schema)
         if compat.unknown_inside(error, decision.call.name):
             found = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
             if found.if_unknown is not None:

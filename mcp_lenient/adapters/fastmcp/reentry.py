@@ -155,7 +155,7 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
         name = context.message.name
         dispatched = running.consume_inside(name, context.message.arguments or {})
         if dispatched is not None:
-            if dispatched.status != "refused":
+            if dispatched.status != "refused" or dispatched.inner.contract is None:
                 return None
             parent = None if running.passes_on() else running
             return Call(context, call_next, request, parent, inside=dispatched.call, is_below=True)

@@ -196,14 +196,11 @@ def _declared(function: Callable[..., Any]) -> Declared:
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     """Rename the declarations of a transformed tool's parent to the published names."""
-    published, policy = forwarding.published, dict(declared.policy)
-    form = policy.pop("dispatches", None)
-    if form is not None and (renamed := form.renamed(published)) is not None:
-        policy["dispatches"] = renamed
+    published = forwarding.published
     return Declared(
         normalizers={published[name]: own for name, own in declared.normalizers.items() if name in published},
         aliases={published[name]: own for name, own in declared.aliases.items() if name in published},
-        policy=policy,
+        policy=declared.policy,
     )
 
 

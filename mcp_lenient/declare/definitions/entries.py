@@ -22,7 +22,6 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault, Document
 from mcp_lenient.declare.normalizers import annotation, inference, lists, scalars
-from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher
 from mcp_lenient.rules.policy import (
     BodyErrors,
@@ -255,10 +254,7 @@ class DispatcherEntry(_Entry):
 
     @model_validator(mode="after")
     def _is_one(self) -> DispatcherEntry:
-        try:
-            self.form()
-        except PolicyError as error:
-            raise ValueError(str(error)) from None
+        self.form()  # its error is a ValueError
         return self
 
     def form(self) -> Dispatcher:

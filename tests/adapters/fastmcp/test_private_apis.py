@@ -283,9 +283,8 @@ async def test_the_tools_of_search_transforms_are_known(transform):
     assert isinstance(found_by, transform)
     assert compat.search_transform(finder.fn) is None
     listed = {tool.name: tool for tool in await create_proxy(server).list_tools()}
-    kinds = {
-        name: (compat.is_listed_dispatcher(tool), compat.is_listed_finder(tool))
-        for name, tool in listed.items()
+    assert {name: compat.search_tool(tool) for name, tool in listed.items()} == {
+        "find": "finder",
+        "run": "caller",
     }
-    assert kinds == {"find": (False, True), "run": (True, False)}
-    assert not compat.is_listed_dispatcher(await _tool(_server(), "add"))
+    assert compat.search_tool(await _tool(_server(), "add")) is None

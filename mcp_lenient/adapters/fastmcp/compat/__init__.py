@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
-from typing import TYPE_CHECKING, Any, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_type_hints
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
@@ -166,32 +166,28 @@ def runs_code(function: Callable[..., Any]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _listed_by_search() -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
-    """Return the tools that FastMCP's search transforms list: those that call others, and those that find them."""
+def _search_tools() -> list[tuple[Literal["caller", "finder"], Tool]]:
     from fastmcp.server.transforms.search import BM25SearchTransform, RegexSearchTransform
 
     transforms = RegexSearchTransform(), BM25SearchTransform()
-    callers = tuple(transform._make_call_tool() for transform in transforms)  # noqa: SLF001 - private to FastMCP
-    return callers, tuple(transform._make_search_tool() for transform in transforms)  # noqa: SLF001
+    finders = [("finder", transform._make_search_tool()) for transform in transforms]  # noqa: SLF001 - private to FastMCP
+    return [("caller", transforms[0]._make_call_tool()), *finders]  # type: ignore[list-item]  # noqa: SLF001
 
 
-def _is_like(tool: Tool, known: Tool) -> bool:
-    return tool.parameters == known.parameters and tool.description == known.description
-
-
-def is_listed_dispatcher(tool: Tool) -> bool:
-    """Return whether the entry of a listed tool is that of FastMCP's own that calls a found tool, but for its name."""
-    return any(_is_like(tool, known) for known in _listed_by_search()[0])
-
-
-def is_listed_finder(tool: Tool) -> bool:
-    """Return whether the entry of a listed tool is that of one of FastMCP's own searches, but for its name."""
-    return any(_is_like(tool, known) for known in _listed_by_search()[1])
+def search_tool(tool: Tool) -> Literal["caller", "finder"] | None:
+    """Return what a listed tool is by its entry, but for its name: FastMCP's own that calls a found tool, or a search."""
+    same = (
+        kind
+        for kind, own in _search_tools()
+        if (own.parameters, own.description) == (tool.parameters, tool.description)
+    )
+    return next(same, None)
 
 
 def unknown_inside(error: Exception, name: str) -> bool:
     """Return whether a tool's body raised this because there is no tool of this name."""
-    return isinstance(error.__cause__, NotFoundError) and name in str(error.__cause__)
+    raised = [reason for reason in (error, error.__cause__) if isinstance(reason, NotFoundError)]
+    return any(name in str(reason) for reason in raised)
 
 
 def drops_names(tool: Tool) -> bool:

@@ -6,6 +6,7 @@ import json
 import math
 from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
@@ -111,17 +112,14 @@ class LearntSource(ToolSource):
 
 
 def _tool(entry: Mapping[str, Any], name: str, place: Place) -> HostTool | None:
-    schema = _schema_of(entry)
-    try:
-        if len(json.dumps(schema)) > _LONGEST_SCHEMA:
-            return None
-    except (RecursionError, ValueError):
-        return None
-    annotations = entry.get("annotations")
-    tool = HostTool.listed({"name": name, "inputSchema": schema, "annotations": None})
-    is_said = isinstance(annotations, Mapping) and says_effect(annotations)
-    said = dict(annotations) if is_said and annotations is not None else {"destructiveHint": True}
-    return replace(tool, annotations=said, key=("learnt", *place, name))
+    schema, annotations = _schema_of(entry), entry.get("annotations")
+    with suppress(RecursionError, ValueError):
+        if len(json.dumps(schema)) <= _LONGEST_SCHEMA:
+            is_said = isinstance(annotations, Mapping) and says_effect(annotations)
+            told = annotations if is_said else {"destructiveHint": True}
+            tool = HostTool.listed({"name": name, "inputSchema": schema, "annotations": told})
+            return replace(tool, key=("learnt", *place, name))
+    return None
 
 
 def _schema_of(entry: object) -> Mapping[str, Any] | None:

@@ -169,7 +169,7 @@ class UpstreamSource(ServerSource):
             route = kept.tool.route if kept is not None else ()
             await self.proxy._list_anew(route[-1][0] if route else self.server)  # noqa: SLF001 - one module
         tool = await super().tool(name, fresh=fresh)
-        if tool is None or not compat.is_listed_dispatcher(tool.record):
+        if tool is None or compat.search_tool(tool.record) != "caller":
             return tool
         return replace(tool, declared=Declared(policy={"dispatches": dispatcher()}))
 
@@ -358,7 +358,7 @@ class ProxyMiddleware(LenientMiddleware):
         if answer.is_error or cached is None:
             return
         form = self._gate.operator.policies.finders.get(context.message.name)
-        if form is None and compat.is_listed_finder(cached.tool.record):
+        if form is None and compat.search_tool(cached.tool.record) == "finder":
             form = dispatcher()
         if form is not None:
             server = None if form.server is None else sent.get(form.server)

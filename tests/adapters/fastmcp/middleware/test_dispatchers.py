@@ -15,6 +15,7 @@ from fastmcp.server.middleware import Middleware
 from fastmcp.server.transforms.search import RegexSearchTransform
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransform
+from fastmcp_versions import not_on_3
 from wire import call as raw_call
 from wire import http
 
@@ -193,7 +194,10 @@ def hidden_tool(count: int) -> Any:
     return count
 
 
-@pytest.mark.parametrize("how", ["listed by no middleware", "disabled"])
+# FastMCP 3 runs whatever tool its `call_tool` is asked for.
+@pytest.mark.parametrize(
+    "how", ["disabled", pytest.param("listed by no middleware", marks=not_on_3("it runs those"))]
+)
 @pytest.mark.parametrize(
     "arguments", [{"count": 1}, {"count": ["wrong"]}, {"count": "[1]"}, {"amount": 1}, '{"count": 1}']
 )
@@ -449,15 +453,18 @@ async def test_a_dispatcher_of_itself_ends():
     assert got(await call(lenient(store_context, INVOKE), "invoke", sent)) == STORED
 
 
-async def test_a_transformed_dispatcher_has_its_published_names():
-    """A tool made of a dispatcher is one, under the new names of its parameters."""
+async def test_a_transformed_dispatcher_is_one():
+    """A tool made of a dispatcher is one; not if the parameters of its form have other names."""
     server = lenient(store_context)
     changes = {"tool": ArgTransform(name="which")}
-    server.add_tool(Tool.from_tool(INVOKE, name="changed", transform_args=changes))
-    nearly = {"which": "storeContext", "params": {"content": "x", "tags": '["a"]'}}
-    result = await call(server, "changed", nearly)
-    assert got(result) == STORED
-    assert rules(result) == ["rename_tool", "json_text_to_array"]
+    for name, arguments in (("changed", {}), ("renamed", changes)):
+        server.add_tool(Tool.from_tool(INVOKE, name=name, transform_args=arguments))
+    nearly = {"params": {"content": "x", "tags": '["a"]'}}
+    assert rules(await call(server, "changed", {"tool": "storeContext", **nearly})) == [
+        "rename_tool",
+        "json_text_to_array",
+    ]
+    assert (await call(server, "renamed", {"which": "storeContext", **nearly})).is_error
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,9 @@ RESULTS = [
     pytest.param(
         [[_entry(name=5)], [{"name": "tag"}], [None], ["tag"], [5]], NEARLY["params"], id="no tools"
     ),
-    pytest.param([[_entry(), *(_entry(name=f"tool{at}") for at in range(3_000))]], REPAIRED, id="first of many"),
+    pytest.param(
+        [[_entry(), *(_entry(name=f"tool{at}") for at in range(1_500))]], REPAIRED, id="first of many"
+    ),
 ]
 
 
