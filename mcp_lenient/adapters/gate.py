@@ -176,8 +176,14 @@ class Gate:
             inner = await self.unrecorded(host_call, tools)
         known = inner.contract
         if known is None:
-            is_left = inner.if_unknown is None or inner.mode != "repair" or sent.is_flat
-            return outer if is_left else together(outer, call, sent, inner, host_call, tools)
+            is_unknown = inner.refusal is not None or (
+                inner.if_unknown is not None and inner.mode == "repair"
+            )
+            return (
+                outer
+                if not is_unknown or sent.is_flat
+                else together(outer, call, sent, inner, host_call, tools)
+            )
         is_other = sent.is_flat and not sent.arguments.keys() <= known.top.properties.keys()
         if is_other or known.policy.dispatches is not None or inner.mode == "off":
             return outer  # what is inside another dispatcher is decided when that is called
@@ -214,9 +220,10 @@ class Gate:
         if isinstance(decision, Dispatched):
             if decision.is_left:
                 return decision
-            if decision.inner.if_unknown is not None:
-                return replace(decision, refusal=decision.inner.if_unknown())
-            inner = await self.recorded(decision.call, decision.inner)
+            inner = decision.inner
+            if inner.contract is None:
+                return replace(decision, refusal=inner.refusal or (inner.if_unknown and inner.if_unknown()))
+            inner = await self.recorded(decision.call, inner)
             return replace(decision, inner=inner, refusal=inner.refusal)
         if decision.status != "refused":
             await self.ran(call)

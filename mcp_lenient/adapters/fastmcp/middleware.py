@@ -313,7 +313,6 @@ class LenientMiddleware(Rewriter):
             with suppress(RecursionError):  # nested deeper than Python copies
                 sent = unshared(context.message.arguments or {})
         call.pending = Pending(context.message, host_call, source, decision, self, sent, allowance)
-        call.dispatched = decision if isinstance(decision, Dispatched) else None
         return context
 
     def _allowance(self, call: Call, context: CallContext) -> Allowance:
@@ -365,15 +364,16 @@ class LenientMiddleware(Rewriter):
                 if refusal is not None:
                     pending.is_refused = True
                     return refused(refusal)
+        call.dispatched, before = decision if isinstance(decision, Dispatched) else None, perf_counter_ns()
         try:
             result = await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
         if isinstance(decision, Dispatched) and decision.is_left:
-            await self._ran_inside(call, decision, result)
+            await self._ran_inside(call, decision, result, perf_counter_ns() - before)
         return result
 
-    async def _ran_inside(self, call: Call, decision: Dispatched, result: ToolResult) -> None:
+    async def _ran_inside(self, call: Call, decision: Dispatched, result: ToolResult, took: int) -> None:
         """Record a call inside a dispatcher's call that has run, unless that was done where it was refused."""
         inner, is_error = decision.inner, isinstance(result, ToolResult) and result.is_error
         if decision.status == "refused":
@@ -382,7 +382,8 @@ class LenientMiddleware(Rewriter):
             if was_decided or is_error or inner.contract is None:
                 return
             inner = replace(inner, certain=False, unrepairable="forward")
-        await self._gate.recorded(decision.call, inner)
+        started = decision.call.started + took  # the tool's own time does not count
+        await self._gate.recorded(replace(decision.call, started=started), inner)
 
     async def _refused(self, call: Call) -> ToolResult:
         """Record the refusal of a call, and return its envelope."""
