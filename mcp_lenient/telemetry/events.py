@@ -423,6 +423,8 @@ def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> 
     ]
     if "tool" in fields:
         parts.append((fields["tool"], "bold"))
+    if "via" in fields:
+        parts.append((f"via {fields['via']}", "dim"))
     if "subject" in fields and "reason" in fields:
         parts += [(fields["subject"], "bold"), (fields["reason"], "")]
     parts += [(text, "") for text in _outcome(fields)]
