@@ -39,7 +39,7 @@ class Inside(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Dispatched(Decision):
+class DispatcherDecision(Decision):
     """The decision about a dispatcher's call together with that about the call inside it.
 
     Attributes:
@@ -89,7 +89,7 @@ def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
 
 def together(
     outer: Decision, sent: HostCall, call: Inside, inner: Decision, host_call: HostCall, source: ToolSource
-) -> Dispatched:
+) -> DispatcherDecision:
     """Return the decision about a dispatcher's call by those about its form and about the call inside.
 
     Args:
@@ -111,7 +111,7 @@ def together(
     repairs = (*sent.repairs, *call.repairs, *form.placed(steps))
     is_refused = inner.contract is None or (inner.status == "refused" and inner.fate != "observed")
     is_left = source.answers_below and (is_refused or not repairs)
-    return Dispatched(
+    return DispatcherDecision(
         "refused" if is_refused else "repaired" if repairs else "accepted",
         arguments,
         repairs,

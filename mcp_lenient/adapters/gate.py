@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.corrections import corrected
-from mcp_lenient.adapters.dispatchers import Dispatched, inside, together, worded
+from mcp_lenient.adapters.dispatchers import DispatcherDecision, inside, together, worded
 from mcp_lenient.adapters.repeats import caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
@@ -217,7 +217,7 @@ class Gate:
 
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision, as servers do that share what they have refused; a refusal gets its result."""
-        if isinstance(decision, Dispatched):
+        if isinstance(decision, DispatcherDecision):
             if decision.is_left:
                 return decision
             inner = decision.inner

@@ -11,7 +11,7 @@ import pydantic_core
 from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 
 from mcp_lenient.adapters.aside import decide_aside
-from mcp_lenient.adapters.dispatchers import Dispatched
+from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.order import may_deny
@@ -105,7 +105,7 @@ class Failures:
             The answer; None where the tool was replaced, so that the call must be decided again.
         """
         decision, host_call, source = pending.decision, pending.host_call, pending.source
-        if isinstance(decision, Dispatched):
+        if isinstance(decision, DispatcherDecision):
             return await self._of_dispatched(error, call, pending, decision)
         contract, is_invalid = decision.contract, isinstance(error, ValidationError)
         if decision.fate == "refused" and contract is not None and _is_of_arguments(error):
@@ -130,7 +130,7 @@ class Failures:
         return _worded(error, call, refusal)
 
     async def _of_dispatched(
-        self, error: Exception, call: Call, pending: Pending, decision: Dispatched
+        self, error: Exception, call: Call, pending: Pending, decision: DispatcherDecision
     ) -> ToolResult | None:
         """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
         inner = decision.inner

@@ -18,7 +18,7 @@ from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
-from mcp_lenient.adapters.dispatchers import Dispatched
+from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -353,7 +353,7 @@ class LenientMiddleware(Rewriter):
             if decision.fate == "refused" and decision.contract is not None:
                 # FastMCP is asked only where others may deny the call behind this place: its exceptions hold values.
                 is_object = isinstance(host_call.arguments, Mapping)
-                is_dispatched = isinstance(decision, Dispatched)
+                is_dispatched = isinstance(decision, DispatcherDecision)
                 if not (
                     is_object and is_judged_below(decision.contract, source.server, sees_all=is_dispatched)
                 ):
@@ -364,16 +364,21 @@ class LenientMiddleware(Rewriter):
                 if refusal is not None:
                     pending.is_refused = True
                     return refused(refusal)
-        call.dispatched, before = decision if isinstance(decision, Dispatched) else None, perf_counter_ns()
+        call.dispatched, before = (
+            decision if isinstance(decision, DispatcherDecision) else None,
+            perf_counter_ns(),
+        )
         try:
             result = await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
-        if isinstance(decision, Dispatched) and decision.is_left:
+        if isinstance(decision, DispatcherDecision) and decision.is_left:
             await self._ran_inside(call, decision, result, perf_counter_ns() - before)
         return result
 
-    async def _ran_inside(self, call: Call, decision: Dispatched, result: ToolResult, took: int) -> None:
+    async def _ran_inside(
+        self, call: Call, decision: DispatcherDecision, result: ToolResult, took: int
+    ) -> None:
         """Record a call inside a dispatcher's call that has run, unless that was done where it was refused."""
         inner, is_error = decision.inner, isinstance(result, ToolResult) and result.is_error
         if decision.status == "refused":

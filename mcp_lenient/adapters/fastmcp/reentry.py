@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.allowance import Allowance
-    from mcp_lenient.adapters.dispatchers import Dispatched
+    from mcp_lenient.adapters.dispatchers import DispatcherDecision
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import HostCall
     from mcp_lenient.engine.contract import Contract, Decision
@@ -93,14 +93,14 @@ class Call:
     leaked: BaseException | None = None
     tool: HostTool | None = None
     pending: Pending | None = None
-    dispatched: Dispatched | None = None
+    dispatched: DispatcherDecision | None = None
     inside: HostCall | None = None
     contract: Contract | None = None
     code: CodeRun | None = None
     runs: CodeRun | None = None
     is_below: bool = False
 
-    def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> Dispatched | None:
+    def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> DispatcherDecision | None:
         """Return the decision about the call inside this one, if it is this call; it is made once."""
         dispatched = self.dispatched
         if (

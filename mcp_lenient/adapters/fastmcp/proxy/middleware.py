@@ -26,7 +26,7 @@ from mcp_types import (
 from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.aside import decide_aside
-from mcp_lenient.adapters.dispatchers import Dispatched
+from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.order import Outermost
@@ -149,7 +149,7 @@ class _Exchange:
     sent: Mapping[str, Any] | None = None
     answer: ToolResult | None = None
     lost: str | None = None
-    dispatched: Dispatched | None = None
+    dispatched: DispatcherDecision | None = None
 
 
 class UpstreamSource(ServerSource):
@@ -365,7 +365,7 @@ class ProxyMiddleware(LenientMiddleware):
             self.learnt.learn(self.place(cached.tool), answer, server, form.server)
 
     async def _answered_inside(
-        self, context: CallContext, dispatched: Dispatched, answer: ToolResult, result: ToolResult
+        self, context: CallContext, dispatched: DispatcherDecision, answer: ToolResult, result: ToolResult
     ) -> ToolResult | None:
         """Return the result for what a server answered to a dispatcher's call by the tool inside; None if that says nothing."""
         inner, call, source = dispatched.inner, dispatched.call, dispatched.source
