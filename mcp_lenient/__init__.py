@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mcp_lenient.normalization import Normalizer, normalize
     from mcp_lenient.portable import Form, publish, read_back
     from mcp_lenient.rules import DEFAULT_RULES, Rule
+    from mcp_lenient.rules.dispatchers import dispatcher
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.setup import configure_logging
     from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
@@ -49,6 +50,7 @@ __all__ = [
     "configure_logging",
     "create_lenient_proxy",
     "dispatch",
+    "dispatcher",
     "lenient",
     "lenient_session",
     "normalize",
@@ -72,6 +74,7 @@ _HOMES = {
     "mcp_lenient.adapters.fastmcp.middleware": "LenientMiddleware",
     "mcp_lenient.normalization": "Normalizer normalize",
     "mcp_lenient.portable": "Form publish read_back",
+    "mcp_lenient.rules.dispatchers": "dispatcher",
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
     "mcp_lenient.adapters.fastmcp.results": "tool_error",

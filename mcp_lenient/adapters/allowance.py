@@ -30,6 +30,10 @@ class Allowance:
         """Whether the call may be given the name of another tool: a header says the name that was sent."""
         return self.is_first and self.header_name is None
 
+    def inside(self, sent: Any) -> Allowance:
+        """Return how far the call inside a dispatcher's call may be changed: no header repeats its arguments."""
+        return Allowance(sent, self.is_first, None)
+
     def __call__(self, decision: Decision) -> Decision:
         """Return the decision if it keeps to the allowance, or else the one without the rules."""
         contract = decision.contract

@@ -5,13 +5,15 @@ The host runs the tool with the decision's arguments, or answers with its refusa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.corrections import corrected
+from mcp_lenient.adapters.dispatchers import DispatcherDecision, inside, together, worded
 from mcp_lenient.adapters.repeats import Caller, Refusals, caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
@@ -19,6 +21,7 @@ from mcp_lenient.engine.contract import AS_SENT, Contract, Decision
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.engine.tool_contracts import contract_of
 from mcp_lenient.refusal.envelope import Again, error_code, refusal_result, unknown_again
+from mcp_lenient.rules.dispatchers import Dispatcher, Via
 from mcp_lenient.telemetry.log import HostCall as HostCall  # noqa: PLC0414 - hosts import it from here
 from mcp_lenient.types import Repair
 from mcp_lenient.values.names import same_tool_name, tool_target
@@ -72,9 +75,7 @@ class Gate:
         """Return the operator's policy for a tool name, without the author's declarations."""
         return self.operator.policies.named(tool)
 
-    async def decide(
-        self, call: HostCall, source: ToolSource, *, limit: Callable[[Decision], Decision] | None = None
-    ) -> Decision:
+    async def decide(self, call: HostCall, source: ToolSource, *, limit: Allowance | None = None) -> Decision:
         """Decide about one call and record the decision; the host acts on it.
 
         Args:
@@ -105,7 +106,7 @@ class Gate:
         source: ToolSource,
         *,
         rejected_by: Contract | None = None,
-        limit: Callable[[Decision], Decision] | None = None,
+        limit: Allowance | None = None,
     ) -> Decision:
         """Decide about one call by the name that it was made under, and record the decision.
 
@@ -116,33 +117,90 @@ class Gate:
             limit: Replaces a decision before it is recorded. A refusal is then left to be recorded by :meth:`recorded`,
                 once everything else has let the call pass.
         """
+        decision = await self.unrecorded(call, source, rejected_by)
+        if decision.name is not None or decision.contract is None:
+            return decision
+        if limit is not None:
+            decision = limit(decision)
+        form = cast("Contract", decision.contract).policy.dispatches
+        if form is not None and decision.mode == "repair":
+            decision = await self._with_inner(call, source, decision, form, limit)
+        if limit is not None and decision.fate == "refused":
+            return decision
+        return await self.recorded(call, decision)
+
+    async def unrecorded(
+        self, call: HostCall, source: ToolSource, rejected_by: Contract | None = None, *, fresh: bool = False
+    ) -> Decision:
+        """Decide about one call by the name that it was made under, without recording the decision.
+
+        Args:
+            call: The call.
+            source: The tools of its host.
+            rejected_by: The contract that is known to reject the arguments, as it was compiled last.
+            fresh: Whether its tool is looked up again in any case.
+        """
         contract = rejected_by
         if contract is None:
-            tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
+            tool = await source.tool(call.name, fresh=fresh)
+            if tool is None and not fresh:
+                tool = await source.tool(call.name, fresh=True)
             if tool is None:
                 return await self._not_found(call, source)
             contract = self.compiled(tool, source.compiled)
         decision = await decide_aside(contract, call.arguments, is_rejected=rejected_by is not None)
-        if decision.status != "accepted":
-            # A call is never changed or refused by the schema of a tool that has since been replaced.
-            fresh = await source.tool(call.name, fresh=True)
-            if fresh is None:
-                return await self._not_found(call, source)
-            again = self.compiled(fresh, source.compiled)
-            if again is not contract:
-                decision = await decide_aside(again, call.arguments)
+        if decision.status == "accepted":
+            return decision
+        # A call is never changed or refused by the schema of a tool that has since been replaced.
+        latest = await source.tool(call.name, fresh=True)
+        if latest is None:
+            return await self._not_found(call, source)
+        again = self.compiled(latest, source.compiled)
+        return decision if again is contract else await decide_aside(again, call.arguments)
+
+    async def _with_inner(
+        self, call: HostCall, source: ToolSource, outer: Decision, form: Dispatcher, limit: Allowance | None
+    ) -> Decision:
+        """Return the decision about a dispatcher's call with that about the call inside it; unchanged if nothing is known of that."""
+        contract = cast("Contract", outer.contract)
+        if outer.status == "accepted":
+            author_arguments = contract.read_back(outer.arguments)
+            outer = outer if author_arguments is None else replace(outer, arguments=author_arguments)
+        sent, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
+        if sent is None or tools is None:
+            return outer
+        tools.renames = limit is None or limit.is_first
+        via, repairs = Via(call.name, form, contract.tool.has_output_schema), (*call.repairs, *sent.repairs)
+        host_call = replace(call, name=sent.name, arguments=sent.arguments, repairs=repairs, via=via)
+        inner = await self.unrecorded(host_call, tools, fresh=outer.status != "accepted")
+        if inner.name is not None:
+            host_call = replace(host_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
+            inner = await self.unrecorded(host_call, tools)
+        known = inner.contract
+        if known is None:
+            is_unknown = inner.refusal is not None or (
+                inner.if_unknown is not None and inner.mode == "repair"
+            )
+            return (
+                outer
+                if not is_unknown or sent.is_flat
+                else together(outer, call, sent, inner, host_call, tools)
+            )
+        is_other = sent.is_flat and not sent.arguments.keys() <= known.top.properties.keys()
+        if is_other or known.policy.dispatches is not None or inner.mode == "off":
+            return outer  # what is inside another dispatcher is decided when that is called
+        if sent.repairs and known.plan.destructive:
+            return replace(contract.without_rules.decide(call.arguments), mode=outer.mode)
         if limit is not None:
-            decision = limit(decision)
-            if decision.fate == "refused":
-                return decision
-        return await self.recorded(call, decision)
+            inner = limit.inside(sent.arguments)(inner)
+        return together(outer, call, sent, inner, host_call, tools)
 
     def decide_at_once(
         self,
         call: HostCall,
         tool: HostTool,
         kept: dict[Any, Contract],
-        limit: Callable[[Decision], Decision] | None = None,
+        limit: Allowance | None = None,
     ) -> Decision:
         """Decide about a call whose tool is known, in this thread.
 
@@ -161,6 +219,14 @@ class Gate:
 
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision, as servers do that share what they have refused; a refusal gets its result."""
+        if isinstance(decision, DispatcherDecision):
+            if decision.is_left:
+                return decision
+            inner = decision.inner
+            if inner.contract is None:
+                return replace(decision, refusal=inner.refusal or (inner.if_unknown and inner.if_unknown()))
+            inner = await self.recorded(decision.call, inner)
+            return replace(decision, inner=inner, refusal=inner.refusal)
         if decision.status != "refused":
             await self.ran(call)
         elif decision.mode == "repair":
@@ -194,7 +260,10 @@ class Gate:
             times = self._times(call, contract.policy, code, faults)
             self.record(call, decision, repeated=times.same)
             ways = corrected(contract, call.arguments, decision.violations) if times.same > 1 else ()
-            return replace(decision, refusal=contract.refusal(decision, _again(times, ways)))
+            if call.via is not None and call.via.form is not None:
+                ways = tuple(call.via.form.call(call.name, way, {}) for way in ways)
+            refusal = contract.refusal(decision, _again(times, ways))
+            return replace(decision, refusal=worded(refusal, call, contract.policy.language))
         self.record(call, decision)
         return decision if fate == "repaired" else _as_sent(call, decision)
 
@@ -269,7 +338,7 @@ class Gate:
         self.record(call, decision, code=code, repeated=times.same)
         again = _again(times)
         answer = answer if again is None else unknown_again(answer, again, policy.language)
-        return refusal_result(answer, has_output_schema=False)
+        return worded(refusal_result(answer, has_output_schema=False), call, policy.language)
 
     def compiled(self, tool: HostTool, kept: dict[Any, Contract]) -> Contract:
         """Return a tool with its contract, which is compiled again only if the tool or its policy has changed."""
@@ -343,11 +412,11 @@ def _as_sent(call: HostCall, decision: Decision) -> Decision:
 
 def _placed(call: HostCall, contract: Contract | None) -> tuple[HostCall, Plan | None]:
     """Return a call whose event says where its tool is mounted and the form of its schema, and the tool's plan."""
-    if contract is None:
-        return call, None
-    mounted = contract.tool.mounted
+    mounted = () if contract is None else contract.tool.mounted
     facts = {"mounted": "/".join(mounted)} if mounted else {}
-    if contract.form is not None:
+    if contract is not None and contract.form is not None:
         facts["form"] = contract.form
+    if call.via is not None:
+        facts["via"] = call.via.tool
     placed = replace(call, who=lambda: {**call.who(), **facts}) if facts else call
-    return placed, contract.plan
+    return placed, None if contract is None else contract.plan

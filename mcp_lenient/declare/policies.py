@@ -8,6 +8,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from mcp_lenient.declare.declared import Declared
+from mcp_lenient.errors import PolicyError
+from mcp_lenient.rules.dispatchers import Dispatcher
 from mcp_lenient.rules.policy import Mode, Policy, Unrepairable, added_aliases
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.names import near
@@ -31,6 +33,7 @@ class Policies:
         definitions: What the file declares.
 
     Raises:
+        PolicyError: When the server's policy says that every tool calls others.
         TypeError: When a policy is not a :class:`mcp_lenient.Policy`.
     """
 
@@ -48,6 +51,9 @@ class Policies:
         self.definitions = definitions
         self._tools = definitions.tools if definitions is not None else {}
         server = _checked("policy", policy if policy is not None else Policy())
+        if server.dispatches is not None:
+            msg = "Policy.dispatches is for single tools, by their names or @lenient(dispatches=...), not for a whole server."
+            raise PolicyError(msg)
         if definitions is not None and definitions.policy:
             server = Policy().changed(**definitions.policy).under(server)
         self._server = server if mode is None else server.changed(mode=mode)
@@ -86,6 +92,13 @@ class Policies:
     def declared(self, tool: str) -> Declared:
         """Return the declarations of the operator's file for a tool name."""
         return self._tools.get(tool) or Declared()
+
+    @property
+    def finders(self) -> Mapping[str, Dispatcher]:
+        """How tools are called that the results of other tools describe, by the names of these."""
+        forms = [policy.dispatches for _, policy in self._patterns]
+        forms += [declared.policy.get("dispatches") for declared in self._tools.values()]
+        return {name: form for form in forms if form is not None for name in form.found_by}
 
     @property
     def names_tools(self) -> bool:

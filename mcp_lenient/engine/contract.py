@@ -239,7 +239,8 @@ class Contract:
     @cached_property
     def accepts_at_once(self) -> Callable[[Mapping[str, Any]], bool] | None:
         """The validator's check, if a call that it accepts goes on at once; None if more has to be done."""
-        does_more = self.normalizers or self.tool.in_thread or self.mode == "off"
+        tool, calls_others = self.tool, self.policy.dispatches is not None or self.tool.runs_code
+        does_more = self.normalizers or tool.in_thread or self.mode == "off" or calls_others
         return None if does_more else self.validator.accepts
 
     @cached_property
@@ -252,7 +253,10 @@ class Contract:
     def without_rules(self) -> Contract:
         """The contract that repairs nothing but what its author declared: normalizers, and other names of parameters."""
         kept = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
-        return replace(self, plan=self.plan.under(self.policy.changed(rules=kept, unrepairable="refuse")))
+        # The other names of a dispatcher's parameters are not all its author's.
+        aliases = self.policy.aliases if self.policy.dispatches is None else {}
+        policy = self.policy.changed(rules=kept, unrepairable="refuse", aliases=aliases)
+        return replace(self, plan=self.plan.under(policy))
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""

@@ -36,6 +36,7 @@ class HostTool:
         record: The host's own object for it, which may differ between tools that are alike.
         function: The function below all mounts and transforms, where it is known.
         route: The mounted servers that a call is handed down through, with the name it has there.
+        runs_code: Whether its function runs code that a model wrote, which calls other tools.
     """
 
     name: str
@@ -52,6 +53,7 @@ class HostTool:
     record: Any = field(default=None, compare=False)
     function: Callable[..., Any] | None = None
     route: tuple[tuple[Any, str], ...] = ()
+    runs_code: bool = False
 
     @property
     def mounted(self) -> tuple[str, ...]:

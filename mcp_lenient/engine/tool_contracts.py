@@ -12,7 +12,7 @@ from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.declared import NormalizingValidator
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.engine.tool import HostTool, is_destructive, is_read_only
-from mcp_lenient.rules.policy import Face
+from mcp_lenient.rules.policy import Face, added_aliases
 from mcp_lenient.schema.compile import readable
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bo
     if read.unread:
         warn("tool_not_compiled", tool.name, read.told)
     policy = policies.of(tool.name, tool.policy, declared)
+    if policy.dispatches is not None:
+        words = policy.dispatches.aliases(schema.get("properties", {}).keys())
+        policy = policy.changed(aliases=added_aliases(words, policy.aliases))
     if declared.normalizers or policy.infer_untyped:
         from mcp_lenient.declare.normalizers.inference import with_inference
 

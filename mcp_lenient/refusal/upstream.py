@@ -15,6 +15,11 @@ _NO_ARGUMENTS: Final = re.compile(
     r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
     re.IGNORECASE,
 )
+_NO_TOOL: Final = re.compile(
+    r"\b(?:unknown tool|no such tool|tool not found"
+    r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
+    re.IGNORECASE,
+)
 _MORE: Final = re.compile(r"^ *For further information visit \S+$", re.MULTILINE)
 _FORMS: Final = (
     re.compile(r"Input validation error: "),  # TypeScript, Python 1.x
@@ -47,3 +52,8 @@ def refusal_in_text(text: str, tool: str) -> str | None:
         refuses = any(form.match(rest) for form in (*_FORMS, pydantic))
     own = _MORE.sub("", rest.removeprefix("Input validation error: "))
     return sentence(own, LONGEST) if refuses else None
+
+
+def says_unknown(text: str, tool: str) -> bool:
+    """Return whether a server's text says that it has no tool of this name."""
+    return tool in text and _NO_TOOL.search(text) is not None

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar, get_args, runtime_che
 
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules import DEFAULT_RULES, Rule
+from mcp_lenient.rules.dispatchers import Dispatcher
 from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
 
@@ -144,6 +145,7 @@ class Policy:
             ``"refuse"``, it is answered with the envelope.
         repeats: Whether refused calls are counted, so that a call that is sent again, or with other values alone, gets
             another answer.
+        dispatches: How a tool calls the tool that its arguments name: :func:`mcp_lenient.dispatcher`. For single tools.
 
     Attributes:
         stated: The names of the fields that were given, even if with their defaults.
@@ -172,6 +174,7 @@ class Policy:
     leaked_markup: LeakedMarkup = "warn"
     repeats: bool = True
     publish: Face | str | None = None
+    dispatches: Dispatcher | None = None
     stated: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -266,6 +269,12 @@ def _language(tag: object) -> str | None:
     return found
 
 
+def _dispatches(form: object) -> object:
+    is_right = form is None or isinstance(form, Dispatcher)
+    _check("dispatches", form, "a dispatcher(...)", is_right=is_right)
+    return form
+
+
 def _rules(rules: Any) -> tuple[Rule, ...]:
     if isinstance(rules, _DefaultRules):
         return DEFAULT_RULES
@@ -344,4 +353,5 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "language": _language,
     "rules": _rules,
     "aliases": _aliases,
+    "dispatches": _dispatches,
 }

@@ -328,6 +328,8 @@ class CallEvent(_Record):
     """The name of the called server."""
     mounted: Text | None = None
     """The path of mounted servers down to the tool's own, if that is another one."""
+    via: Text | None = None
+    """The tool that the call was made through: a dispatcher, or one that runs a model's code."""
     client_name: Text | None = None
     """The name that the client reports."""
     client_version: Text | None = None
@@ -421,6 +423,8 @@ def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> 
     ]
     if "tool" in fields:
         parts.append((fields["tool"], "bold"))
+    if "via" in fields:
+        parts.append((f"via {fields['via']}", "dim"))
     if "subject" in fields and "reason" in fields:
         parts += [(fields["subject"], "bold"), (fields["reason"], "")]
     parts += [(text, "") for text in _outcome(fields)]

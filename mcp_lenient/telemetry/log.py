@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_lenient.engine.contract import Decision, Fate
 from mcp_lenient.refusal.envelope import error_code
+from mcp_lenient.rules.dispatchers import Via
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.events import LEVELS, CallEvent, event_fields, fault_of, timestamp
 from mcp_lenient.telemetry.kept_texts import kept_texts
@@ -214,6 +215,7 @@ class HostCall:
         who: Returns the event fields that identify the caller; only called if they are needed. By default those of the
             current span.
         repairs: What was repaired of the call before, such as its tool's name.
+        via: The tool that the call was made through; None for a call of its own.
     """
 
     name: str
@@ -221,6 +223,7 @@ class HostCall:
     started: int = field(default_factory=perf_counter_ns)
     who: Callable[[], Mapping[str, str | None]] = spans.trace_fields
     repairs: tuple[Repair, ...] = ()
+    via: Via | None = None
 
     @property
     def sent(self) -> Mapping[str, Any]:

@@ -243,9 +243,13 @@ def test_the_server_may_have_aliases_for_all_tools(load):
 
 
 def test_file_policies_have_every_policy_field():
-    """All fields of Policy and Limits can be set, except the rules, which are functions."""
+    """All fields of Policy and Limits can be set, except the rules, which are functions; ``dispatches`` has an entry of its own."""
     fields = {field.name for field in dataclasses.fields(Policy) if field.init}
-    assert (set(ServerPolicyEntry.model_fields) - {"drop_unknown"}) | {"drop", "rules"} == fields
+    assert (set(ServerPolicyEntry.model_fields) - {"drop_unknown"}) | {
+        "drop",
+        "rules",
+        "dispatches",
+    } == fields
     assert set(get_args(LimitName)) == {field.name for field in dataclasses.fields(Limits)}
     assert set(PolicyEntry.model_fields) <= {row.id.split("-")[0] for row in POLICIES}
 

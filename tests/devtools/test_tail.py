@@ -84,13 +84,13 @@ def test_a_fault_of_the_whole_call_is_in_words(tmp_path, capsys):
 
 
 def test_what_a_caller_was_told_and_how_often_is_shown(tmp_path, capsys):
-    """A failure has the exception's type and the id in the answer; a repeated refusal says so; a model is named."""
+    """A failure has the exception's type and the id in the answer; a repeated refusal says so; a model and a dispatcher are named."""
     events = (
         call_event("call_failed", "store", error_code="TOOL_FAILED", exception="KeyError", error_id="4f2a"),
         call_event(
             "call_rejected",
             "store",
-            {"client_name": "cursor", "model": "gpt-5"},
+            {"client_name": "cursor", "model": "gpt-5", "via": "call_tool"},
             error_code="MISSING_TEXT",
             repeated=3,
         ),
@@ -99,7 +99,7 @@ def test_what_a_caller_was_told_and_how_often_is_shown(tmp_path, capsys):
     file.write_text("".join(f"{each.model_dump_json(exclude_defaults=True)}\n" for each in events), "utf-8")
     assert [line[9:] for line in shown(capsys, file)] == [
         "failed    store TOOL_FAILED raised KeyError id 4f2a",
-        "rejected  store MISSING_TEXT (the same call, refused 3 times) by cursor with gpt-5",
+        "rejected  store via call_tool MISSING_TEXT (the same call, refused 3 times) by cursor with gpt-5",
     ]
 
 

@@ -22,6 +22,7 @@ PRIVATE = "sk-live-4242424242"
 CALLER = {
     "server": "context store",
     "mounted": "child",
+    "via": "call_tool",
     "client_name": "claude-ai",
     "client_version": "1.2.3",
     "subject": "user-1",

@@ -36,6 +36,7 @@ from mcp_lenient.declare.normalizers.annotation import Aliases
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.engine.declared import normalized
 from mcp_lenient.engine.tool import HostTool
+from mcp_lenient.rules.dispatchers import Dispatcher
 from mcp_lenient.rules.policy import Face, Policy, face_named
 
 
@@ -206,6 +207,7 @@ def lenient(
     *,
     policy: Policy | Declaration | None = None,
     publish: Face | str | Declaration | None = ...,
+    dispatches: Dispatcher | Declaration | None = None,
     **parameters: Declaration,
 ) -> Callable[[F], F]: ...
 
@@ -216,6 +218,7 @@ def lenient(
     *,
     policy: Policy | Declaration | None = None,
     publish: Any = ...,
+    dispatches: Any = None,
     **parameters: Declaration,
 ) -> Any:
     """Make one tool lenient, and declare what its parameters accept. Write it below ``@mcp.tool``.
@@ -236,6 +239,8 @@ def lenient(
         function: The function, if the decorator is used without parentheses.
         publish: The form in which :class:`mcp_lenient.LenientMiddleware` publishes the schema of this tool; None for as
             it is written, whatever form others have. (For a parameter of this name as well.)
+        dispatches: How this tool calls the tool that its arguments name, a :func:`mcp_lenient.dispatcher`: the middleware
+            repairs and refuses the call inside as well. (For a parameter of this name as well.)
         policy: The policy of this tool. (If a parameter has this name, its declaration may be given here too.)
         parameters: Declarations by parameter. Normalizers always run, in order, before the
             value is validated.
@@ -252,6 +257,12 @@ def lenient(
         fields["publish"] = face_named("unchanged" if publish is None else publish)
     elif publish is not ...:
         declarations["publish"] = publish
+    if policy is not None and policy.dispatches is not None:  # without the middleware it has no effect
+        fields["dispatches"], own_policy = policy.dispatches, policy.changed(dispatches=None)
+    if isinstance(dispatches, Dispatcher):
+        fields["dispatches"] = dispatches
+    elif dispatches is not None:
+        declarations["dispatches"] = dispatches
 
     def decorate(written: Callable[..., Any]) -> Callable[..., Any]:
         declared = replace(_declared(written, declarations), policy=fields)

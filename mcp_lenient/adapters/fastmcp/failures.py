@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pydantic_core
 from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 
 from mcp_lenient.adapters.aside import decide_aside
+from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.results import EnvelopeError, as_result, refused
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import Gate, HostCall
     from mcp_lenient.engine.contract import Contract
+    from mcp_lenient.rules.dispatchers import Via
 
 
 def refuses_itself(contract: Contract) -> bool:
@@ -87,6 +90,8 @@ class Failures:
             The answer; None where the tool was replaced, so that the call must be decided again.
         """
         decision, host_call, source = pending.decision, pending.host_call, pending.source
+        if isinstance(decision, DispatcherDecision):
+            return await self._of_dispatched(error, call, pending, decision)
         contract, is_invalid = decision.contract, isinstance(error, ValidationError)
         if decision.fate == "refused" and contract is not None and _is_of_arguments(error):
             recorded = await self._gate.recorded(host_call, decision)
@@ -100,7 +105,7 @@ class Failures:
         if contract is not None:
             if contract.mode == "off" or not compat.refused_before_running(error, host_call.name):
                 return self._of_body(error, call, contract, host_call)
-            sent = decision.run_with(call.context.message.arguments or {})
+            sent = decision.run_with(pending.message.arguments or {})
             if is_invalid and await self._is_replaced(source, host_call.name, contract, sent):
                 return None
             if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
@@ -108,6 +113,31 @@ class Failures:
             decision = await self._gate.decide_once(host_call, source)
         refusal = None if decision.if_unknown is None or call.parent is not None else decision.if_unknown()
         return _worded(error, call, refusal)
+
+    async def _of_dispatched(
+        self, error: Exception, call: Call, pending: Pending, decision: DispatcherDecision
+    ) -> ToolResult | None:
+        """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
+        inner = decision.inner
+        told = getattr(error, "envelope", None) if error is call.leaked else None
+        if told is not None and call.request is not None and call.parent is None:
+            return as_result(told, has_output_schema=cast("Via", decision.call.via).has_output_schema)
+        if compat.unknown_inside(error, decision.call.name):
+            found = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
+            if found.if_unknown is not None:
+                return _worded(error, call, found.if_unknown())
+        if inner.contract is None:
+            raise error
+        if decision.is_left and decision.status == "refused" and _is_of_arguments(error):
+            refused_inside = replace(inner, certain=True)
+            return _worded(error, call, (await self._gate.recorded(decision.call, refused_inside)).refusal)
+        if decision.is_left and decision.status == "accepted":
+            await self._gate.recorded(decision.call, inner)
+        message = pending.message.model_copy(
+            update={"name": decision.call.name, "arguments": decision.passed_on}
+        )
+        inside = replace(pending, message=message, host_call=decision.call, decision=inner)
+        return await self.answer(error, call, replace(inside, source=cast("ServerSource", decision.source)))
 
     def _of_body(
         self, error: Exception, call: Call, contract: Contract | None, host_call: HostCall
@@ -118,6 +148,10 @@ class Failures:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):
             raise error  # FastMCP refused what was only observed
+        if call.runs is not None and call.runs.explains(error):
+            raise error
+        if call.code is not None:
+            call.code.failures.append(str(error))
         unexpected = compat.body_exception(error) if isinstance(error, ToolError) else error
         facts: dict[str, Any] = {"exception": type(unexpected or error).__name__}
         if isinstance(error, EnvelopeError):

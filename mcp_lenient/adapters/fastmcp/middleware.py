@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import anyio.to_thread
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
 from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
+from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -48,6 +50,7 @@ from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.snapshot import Snapshot
 from mcp_lenient.engine.contract import Contract, Decision
 from mcp_lenient.errors import DefinitionError
+from mcp_lenient.rules.dispatchers import Via
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.prompts import PromptResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.tools import Tool, ToolResult
+    from fastmcp.tools import Tool
     from mcp.types import GetPromptRequestParams, ListToolsRequest
     from typing_extensions import Unpack
 
@@ -236,11 +239,11 @@ class LenientMiddleware(Rewriter):
         arguments = message.arguments or {}
         raw = claim(arguments)
         contract = kept_tool(self._compiled, server, message, self._caller())
-        is_straight = raw is AS_SENT and self._gate.operator.recording is None
+        is_straight = raw is AS_SENT and self._gate.operator.recording is None and call.code is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
-            return await self._decided(call, self._host_call(context, raw, started), rejected_by)
+            return await self._decided(call, self._host_call(context, raw, started, call), rejected_by)
         if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
             self._gate.write_accepted(self._host_call(context, raw, started), contract)
         if self._gate.repeats.knows(message.name):
@@ -265,12 +268,17 @@ class LenientMiddleware(Rewriter):
         host_call, message = self._host_call(context, raw, started), context.message
         source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
         decision = contract.accepted(message.arguments or {})
-        return Pending(host_call, source, decision, self, message.name)
+        return Pending(message, host_call, source, decision, self, message.name)
 
-    def _host_call(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
+    def _host_call(
+        self, context: CallContext, raw: RawCall, started: int, call: Call | None = None
+    ) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
+        if call is not None and call.inside is not None:
+            return replace(call.inside, name=message.name, arguments=message.arguments or {}, who=who)
         arguments, repairs = raw.asked(message.arguments)
-        return HostCall(message.name, arguments, started, who, repairs)
+        via = None if call is None or call.code is None else Via(call.code.tool)
+        return HostCall(message.name, arguments, started, who, repairs, via)
 
     async def _decided(
         self, call: Call, host_call: HostCall, rejected_by: Contract | None = None
@@ -308,16 +316,17 @@ class LenientMiddleware(Rewriter):
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
         sent = Snapshot(context.message.arguments) if decision.fate == "refused" else None
-        call.pending = Pending(host_call, source, decision, self, context.message.name, sent, allowance)
+        message = context.message
+        call.pending = Pending(message, host_call, source, decision, self, message.name, sent, allowance)
         return context
 
     def _allowance(self, call: Call, context: CallContext) -> Allowance:
-        """Return how far a call may be changed here; a guard's own question is not."""
+        """Return how far a call may be changed here; a guard's own question is not, and one inside a dispatcher's call was seen in that."""
         message, fastmcp_context = context.message, cast("Context", context.fastmcp_context)
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        is_first = judge is None and call.asker != "other"
+        is_first = judge is None and not call.is_below and call.asker != "other"
         return Allowance(message.arguments or {}, is_first=is_first, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
@@ -337,7 +346,7 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
             # Another middleware has changed the call, and those before it have not seen a repair of that.
-            host_call = self._host_call(context, AS_SENT, pending.host_call.started)
+            host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
             allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
             source = self._source(pending.source.server, context.message)
             decision = await self._gate.decide_once(host_call, source, limit=allowance)
@@ -357,11 +366,32 @@ class LenientMiddleware(Rewriter):
                 if refusal is not None:
                     pending.is_refused = True
                     return refused(refusal)
+        call.dispatched, before = (
+            decision if isinstance(decision, DispatcherDecision) else None,
+            perf_counter_ns(),
+        )
         try:
             with answered_at(place, partial(self._refused_at_last, call)):
-                return await run(call, decision.contract, context, call_next)
+                result = await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
+        if isinstance(decision, DispatcherDecision) and decision.is_left:
+            await self._ran_inside(call, decision, result, perf_counter_ns() - before)
+        return result
+
+    async def _ran_inside(
+        self, call: Call, decision: DispatcherDecision, result: ToolResult, took: int
+    ) -> None:
+        """Record a call inside a dispatcher's call that has run, unless that was done where it was refused."""
+        inner, is_error = decision.inner, isinstance(result, ToolResult) and result.is_error
+        if decision.status == "refused":
+            was_decided = call.dispatched is None
+            cast("Pending", call.pending).is_refused = was_decided and is_error
+            if was_decided or is_error or inner.contract is None:
+                return
+            inner = replace(inner, certain=False, unrepairable="forward")
+        started = decision.call.started + took  # the tool's own time does not count
+        await self._gate.recorded(replace(decision.call, started=started), inner)
 
     async def _refused_at_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call, unless what stands before has changed it."""
@@ -452,6 +482,10 @@ class LenientMiddleware(Rewriter):
 
 
 def _told(call: Call, result: ToolResult) -> ToolResult:
-    """Return the result of a call with the repairs that were made last; an envelope as it is."""
+    """Return the result of a call with the repairs that were made last; an envelope as it is, but for a model's code."""
     pending = cast("Pending", call.pending)
-    return result if pending.is_refused else repaired_result(result, pending.decision)
+    if call.code is not None:
+        name = pending.host_call.name
+        return call.code.noted(name, pending.decision, result, is_refused=pending.is_refused)
+    told = result if pending.is_refused else repaired_result(result, pending.decision)
+    return told if call.runs is None else call.runs.told(told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.fastmcp.code_mode import CodeRun
 from mcp_lenient.adapters.fastmcp.compat.running import asker
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mcp.types import CallToolRequestParams
 
     from mcp_lenient.adapters.allowance import Allowance
+    from mcp_lenient.adapters.dispatchers import DispatcherDecision
     from mcp_lenient.adapters.fastmcp.compat.running import Asker
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import HostCall
@@ -35,6 +37,7 @@ class Pending:
     """What was decided about a call, until it is answered.
 
     Attributes:
+        message: The call as the rewriter passed it on.
         host_call: The call as it was sent.
         source: The tools of its server.
         decision: The decision; a refusal is recorded when it is answered.
@@ -45,6 +48,7 @@ class Pending:
         is_refused: Whether the answer is an envelope.
     """
 
+    message: CallToolRequestParams
     host_call: HostCall
     source: ServerSource
     decision: Decision
@@ -79,6 +83,12 @@ class Call:
         leaked: The exception of such a call, which the body may let through.
         tool: The tool that runs.
         pending: What was decided, for the place that answers.
+        dispatched: The decision about the call inside this one, until that is made.
+        inside: The call as the dispatcher was sent it, if this is the one inside a dispatcher's call.
+        contract: The contract of the tool that runs.
+        code: The code that made this call.
+        runs: The code that this call runs.
+        is_below: Whether a dispatcher's call names this one, so that others have seen it there.
     """
 
     context: CallContext
@@ -91,7 +101,25 @@ class Call:
     leaked: BaseException | None = None
     tool: HostTool | None = None
     pending: Pending | None = None
+    dispatched: DispatcherDecision | None = None
+    inside: HostCall | None = None
+    contract: Contract | None = None
+    code: CodeRun | None = None
+    runs: CodeRun | None = None
+    is_below: bool = False
     _asker: Asker | None = None
+
+    def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> DispatcherDecision | None:
+        """Return the decision about the call inside this one, if it is this call; it is made once."""
+        dispatched = self.dispatched
+        if (
+            dispatched is None
+            or name != dispatched.call.name
+            or not _is_same(dispatched.passed_on, arguments)
+        ):
+            return None
+        self.dispatched = None
+        return dispatched
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once.
@@ -124,13 +152,21 @@ class Call:
             What :data:`current` is reset with on the way back.
         """
         tool = contract.tool
-        self.mode, self.route, self.arrivals, self.tool = contract.mode, tool.route, 0, tool
+        self.mode, self.route, self.arrivals = contract.mode, tool.route, 0
+        self.tool, self.contract = tool, contract
+        if tool.runs_code and contract.mode == "repair":
+            self.runs = self.runs or CodeRun(self.context.message.name)
         return current.set(self)
 
     def is_rewriting(self, function: Callable[..., Any]) -> bool:
         """Return whether this is a call of a function that could be rewritten, and not another that led to it."""
         is_refused = self.pending is not None and self.pending.decision.fate == "refused"
         return self.tool is not None and self.tool.function is function and not is_refused
+
+    def calls(self, name: str) -> bool:
+        """Return whether this is the call of a dispatcher that names a tool."""
+        form = None if self.contract is None else self.contract.policy.dispatches
+        return form is not None and form.named(self.context.message.arguments or {}) == name
 
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""
@@ -146,16 +182,31 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
     fastmcp_context, running = context.fastmcp_context, current.get()
     if fastmcp_context is None:
         return None
-    request, parent = fastmcp_context.request_context, None
+    request, parent, is_below = fastmcp_context.request_context, None, False
     if running is not None and running.request is request:
         name = context.message.name
+        dispatched = running.consume_inside(name, context.message.arguments or {})
+        if dispatched is not None:
+            if dispatched.status != "refused" or dispatched.inner.contract is None:
+                return None
+            parent = None if running.passes_on() else running
+            return Call(context, call_next, request, parent, inside=dispatched.call, is_below=True)
         is_within = fastmcp_context is not running.context.fastmcp_context
         if is_within and not running.consume_hop(fastmcp_context.fastmcp, name):
-            parent = None if running.passes_on() else running
+            if running.runs is not None and asker() == "client":
+                return Call(context, call_next, request, None, code=running.runs)
+            parent, is_below = None if running.passes_on() else running, running.calls(name)
         # A mounted server's own middleware of the same mode has nothing left to do.
         elif running.mode in ("repair", policy_for(name).mode):
             return None
-    return Call(context, call_next, request, parent)
+    return Call(context, call_next, request, parent, is_below=is_below)
+
+
+def _is_same(one: object, other: object) -> bool:
+    try:
+        return one == other
+    except RecursionError:  # nested deeper than Python compares
+        return False
 
 
 async def run(call: Call, contract: Contract | None, context: CallContext, call_next: Next) -> ToolResult:

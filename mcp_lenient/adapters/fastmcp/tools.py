@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from fastmcp import Context, FastMCP
+from fastmcp.server.dependencies import get_context
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
@@ -26,6 +28,7 @@ from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault, Path
 
@@ -178,9 +181,17 @@ def reached(tool: FunctionTool, *, strict: bool, **asked: Any) -> HostTool:
         validator=validator,
         in_thread=validator.has_validators,
         function=tool.fn,
-        declared=declared_of(tool.fn),
+        declared=_declared(tool.fn),
         policy=marks.policy if marks is not None else None,
+        runs_code=compat.runs_code(tool.fn),
     )
+
+
+def _declared(function: Callable[..., Any]) -> Declared:
+    """Return what is declared of a function, and of FastMCP's own that call a found tool how they name it."""
+    if compat.search_transform(function) is None:
+        return declared_of(function)
+    return Declared(policy={"dispatches": dispatcher()})
 
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
@@ -224,12 +235,23 @@ class ServerSource(ToolSource):
         caller: bytes = b"",
         logged_as: str | None = None,
     ) -> None:
+        self.contracts = compiled
         self.compiled = compiled.setdefault(server, {})
         self.server = server
         self.server_names = {server.name, logged_as or server.name}
         self.is_of_call = isinstance(message, CallToolRequestParams)
         self._message = message
         self._caller = caller
+
+    def inside(self, outer: HostTool, form: Dispatcher) -> ToolSource | None:
+        """Return the tools that a dispatcher calls: of its own server, in which the call passes all middleware again."""
+        found_by = compat.search_transform(outer.function)
+        if found_by is None and form.tools != "server":
+            return super().inside(outer, form)
+        server = outer.route[-1][0] if outer.route else self.server
+        return ToolsBelow(
+            self.contracts, server, CallToolRequestParams(name=""), self._caller, found_by=found_by
+        )
 
     def kept(self, name: str) -> Contract | None:
         """Return a tool as it was compiled last; it may have been replaced since."""
@@ -271,6 +293,45 @@ class ServerSource(ToolSource):
         """Return the names of the tools that the client is listed."""
         with spans.aside():
             return {tool.name for tool in await self.server.list_tools()}
+
+
+class ToolsBelow(ServerSource):
+    """The tools of a server that one of its own tools calls.
+
+    Args:
+        compiled: The contracts of all servers.
+        server: The server.
+        message: A request without a version.
+        caller: What distinguishes callers for whom the same name may be another tool.
+        found_by: FastMCP's search transform, of which its tool calls no others than the caller may find.
+    """
+
+    answers_below = True
+
+    def __init__(
+        self, compiled: Contracts, server: FastMCP, message: RequestParams, caller: bytes, *, found_by: Any
+    ) -> None:
+        super().__init__(compiled, server, message, caller)
+        self._found_by = found_by
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
+        """Return a tool; one that is not listed to the caller changes nothing that others could see."""
+        if fresh and self._found_by is not None and name not in await self.names():
+            return None
+        async with self._context():
+            return await super().tool(name, fresh=fresh)
+
+    async def names(self) -> Collection[str]:
+        """Return the names of the tools that the caller may call in this way."""
+        async with self._context():
+            if self._found_by is None:
+                return await super().names()
+            with spans.aside():
+                return {tool.name for tool in await self._found_by.get_tool_catalog(get_context())}
+
+    def _context(self) -> AbstractAsyncContextManager[Any]:
+        """Return the context in which the server's tools are looked up."""
+        return nullcontext() if get_context().fastmcp is self.server else Context(fastmcp=self.server)
 
 
 def kept_tool(

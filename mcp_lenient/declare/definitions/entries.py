@@ -22,6 +22,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault, Document
 from mcp_lenient.declare.normalizers import annotation, inference, lists, scalars
+from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher
 from mcp_lenient.rules.policy import (
     BodyErrors,
     Destructive,
@@ -245,10 +246,32 @@ class ParameterEntry(_Entry):
         return tuple(normalizer for normalizer in fields if normalizer is not None)
 
 
+class DispatcherEntry(_Entry):
+    """How a tool calls the tool that its arguments name: :func:`mcp_lenient.dispatcher`."""
+
+    tool: Name = "name"
+    arguments: Name | None = "arguments"
+    server: Name | None = None
+    found_by: Annotated[list[Name], BeforeValidator(_one_or_more)] = []
+    tools: Literal["server"] | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> DispatcherEntry:
+        self.form()  # its error is a ValueError
+        return self
+
+    def form(self) -> Dispatcher:
+        """Return the same for the middleware."""
+        return dispatcher(
+            self.tool, self.arguments, server=self.server, found_by=self.found_by, tools=self.tools
+        )
+
+
 class ToolEntry(_Entry):
     """The declarations of one tool."""
 
     description: str | None = None
+    dispatcher: DispatcherEntry | None = None
     parameters: dict[Name, ParameterEntry] = {}
     policy: PolicyEntry = Field(default_factory=PolicyEntry)
 
@@ -266,11 +289,12 @@ class ToolEntry(_Entry):
     def declared(self, around: Limits, document: Document, path: Path) -> Declared:
         """Return the same for the middleware; the tool is at a path of the file."""
         entries = self.parameters.items()
+        dispatches = {} if self.dispatcher is None else {"dispatches": self.dispatcher.form()}
         says = {name: entry for name, entry in entries if not entry.model_fields_set.isdisjoint(_STATED)}
         return Declared(
             normalizers={name: run for name, entry in entries if (run := entry.build())},
             aliases={name: tuple(entry.aliases) for name, entry in entries if entry.aliases},
-            policy=self.policy.changes(around),
+            policy=self.policy.changes(around) | dispatches,
             stated={
                 name: entry.stated(document, (*path, "parameters", name)) for name, entry in says.items()
             },
@@ -279,7 +303,7 @@ class ToolEntry(_Entry):
 
 
 def _tool(value: Any) -> Any:
-    if isinstance(value, dict) and not value.keys().isdisjoint(("parameters", "description")):
+    if isinstance(value, dict) and not value.keys().isdisjoint(("parameters", "description", "dispatcher")):
         return value
     raise PydanticCustomError(_NO_FIELD, "there is no such field")
 
@@ -345,5 +369,7 @@ def _fields_at(path: Path) -> list[str]:
     """Return the names of the fields that an entry may have."""
     if path == ("policy",):
         return list(ServerPolicyEntry.model_fields)
+    if path[-1:] == ("dispatcher",):
+        return list(DispatcherEntry.model_fields)
     depth = len(path) - (path[:1] == ("tools",))
     return list((FileEntry, ToolEntry, PolicyEntry, ParameterEntry)[depth].model_fields)

@@ -12,6 +12,7 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server import create_proxy, dependencies
 from fastmcp.server.transforms import Namespace, ToolTransform
+from fastmcp.server.transforms.search import BM25SearchTransform, RegexSearchTransform
 from fastmcp.tools import FunctionTool, Tool, ToolResult, function_tool
 from fastmcp.tools.tool_transform import (
     ArgTransform,
@@ -275,3 +276,22 @@ def test_no_tool_is_found_outside_a_call():
     assert compat.running_tool() is None
     assert compat.registered_function() is None
     assert not host.is_clients_call("add")
+
+
+@pytest.mark.parametrize("transform", [RegexSearchTransform, BM25SearchTransform])
+async def test_the_tools_of_search_transforms_are_known(transform):
+    """They are known by their functions in process, and by their list entries behind a proxy, whatever their names."""
+    server = _server()
+    server.add_transform(transform(search_tool_name="find", call_tool_name="run"))
+    finder, caller = await _tool(server, "find"), await _tool(server, "run")
+    assert isinstance(caller, FunctionTool)
+    assert isinstance(finder, FunctionTool)
+    found_by = compat.search_transform(caller.fn)
+    assert isinstance(found_by, transform)
+    assert compat.search_transform(finder.fn) is None
+    listed = {tool.name: tool for tool in await create_proxy(server).list_tools()}
+    assert {name: compat.search_tool(tool) for name, tool in listed.items()} == {
+        "find": "finder",
+        "run": "caller",
+    }
+    assert compat.search_tool(await _tool(_server(), "add")) is None

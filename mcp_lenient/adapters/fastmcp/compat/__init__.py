@@ -14,11 +14,11 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
-from typing import TYPE_CHECKING, Any, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_type_hints
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
-from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
 from fastmcp.prompts import Prompt
 from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server import dependencies
@@ -150,6 +150,44 @@ def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
 def passes_on(function: Callable[..., Any] | None) -> bool:
     """Return whether this is the function of FastMCP's search transforms that calls a found tool for the client."""
     return getattr(function, "__module__", None) == "fastmcp.server.transforms.search.base"
+
+
+def search_transform(function: Callable[..., Any] | None) -> Any:
+    """Return FastMCP's search transform whose function calls a found tool; None for any other function."""
+    if function is None or not (passes_on(function) and function.__name__ == "call_tool"):
+        return None
+    return inspect.getclosurevars(function).nonlocals.get("transform")
+
+
+def runs_code(function: Callable[..., Any]) -> bool:
+    """Return whether this is the function of FastMCP's Code Mode that runs code which a model wrote."""
+    is_of_code_mode = getattr(function, "__module__", None) == "fastmcp.experimental.transforms.code_mode"
+    return is_of_code_mode and getattr(function, "__name__", None) == "execute"
+
+
+@lru_cache(maxsize=1)
+def _search_tools() -> list[tuple[Literal["caller", "finder"], Tool]]:
+    from fastmcp.server.transforms.search import BM25SearchTransform, RegexSearchTransform
+
+    transforms = RegexSearchTransform(), BM25SearchTransform()
+    finders = [("finder", transform._make_search_tool()) for transform in transforms]  # noqa: SLF001 - private to FastMCP
+    return [("caller", transforms[0]._make_call_tool()), *finders]  # type: ignore[list-item]  # noqa: SLF001
+
+
+def search_tool(tool: Tool) -> Literal["caller", "finder"] | None:
+    """Return what a listed tool is by its entry, but for its name: FastMCP's own that calls a found tool, or a search."""
+    same = (
+        kind
+        for kind, own in _search_tools()
+        if (own.parameters, own.description) == (tool.parameters, tool.description)
+    )
+    return next(same, None)
+
+
+def unknown_inside(error: Exception, name: str) -> bool:
+    """Return whether a tool's body raised this because there is no tool of this name."""
+    raised = [reason for reason in (error, error.__cause__) if isinstance(reason, NotFoundError)]
+    return any(name in str(reason) for reason in raised)
 
 
 def drops_names(tool: Tool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
@@ -26,9 +26,12 @@ from mcp_types import (
 from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.aside import decide_aside
+from mcp_lenient.adapters.dispatchers import DispatcherDecision
+from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.order import Outermost
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
+from mcp_lenient.adapters.fastmcp.proxy.learnt import LearntSource, LearntTools
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     INVALID_ANSWER,
     MALFORMED,
@@ -41,10 +44,13 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
 from mcp_lenient.adapters.fastmcp.proxy.trouble import NO_LIST, NOT_SENT, Trouble, of_error
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
-from mcp_lenient.adapters.fastmcp.results import as_result
+from mcp_lenient.adapters.fastmcp.reentry import current
+from mcp_lenient.adapters.fastmcp.results import as_result, refused
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool
+from mcp_lenient.declare.declared import Declared
 from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope, unavailable_tool
-from mcp_lenient.refusal.upstream import refusal_in_text
+from mcp_lenient.refusal.upstream import refusal_in_text, says_unknown
+from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label
 from mcp_lenient.values.language import ENGLISH, marked
@@ -61,6 +67,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.reentry import CallContext, Next
     from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.adapters.source import ToolSource
     from mcp_lenient.engine.contract import Contract
     from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Policy, Unrepairable
@@ -82,10 +89,14 @@ _LOOKED_AT: Final = 64 * 2**10
 
 def refusal_in(result: object, tool: str) -> str | None:
     """Return :func:`refusal_in_text` of a call's result; None if the result is not an error."""
-    if not isinstance(result, ToolResult) or not result.is_error or not result.content:
+    if not isinstance(result, ToolResult) or not result.is_error:
         return None
-    first = result.content[0]
-    return refusal_in_text(first.text[:_LOOKED_AT] if isinstance(first, TextContent) else "", tool)
+    return refusal_in_text(_text_of(result), tool)
+
+
+def _text_of(result: ToolResult) -> str:
+    first = result.content[0] if result.content else None
+    return first.text[:_LOOKED_AT] if isinstance(first, TextContent) else ""
 
 
 def as_refused(error: BaseException | None) -> ToolResult | None:
@@ -138,6 +149,7 @@ class _Exchange:
     sent: Mapping[str, Any] | None = None
     answer: ToolResult | None = None
     lost: str | None = None
+    dispatched: DispatcherDecision | None = None
 
 
 class UpstreamSource(ServerSource):
@@ -156,7 +168,16 @@ class UpstreamSource(ServerSource):
             self._is_new, kept = True, self.kept(name)
             route = kept.tool.route if kept is not None else ()
             await self.proxy._list_anew(route[-1][0] if route else self.server)  # noqa: SLF001 - one module
-        return await super().tool(name, fresh=fresh)
+        tool = await super().tool(name, fresh=fresh)
+        if tool is None or compat.search_tool(tool.record) != "caller":
+            return tool
+        return replace(tool, declared=Declared(policy={"dispatches": dispatcher()}))
+
+    def inside(self, outer: HostTool, form: Dispatcher) -> ToolSource | None:
+        """Return the tools that a dispatcher of a server calls, as far as they are declared or learnt."""
+        if form.tools is not None:
+            return super().inside(outer, form)
+        return LearntSource(self.proxy.learnt, self.proxy.place(outer), self.compiled)
 
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for an unknown tool, which may be one of a server that lists none."""
@@ -200,6 +221,11 @@ class ProxyMiddleware(LenientMiddleware):
         self._upstream = upstream
         self._times = times
         self._is_nameless = is_nameless
+        self.learnt = LearntTools()
+
+    def place(self, tool: HostTool) -> tuple[bytes, str]:
+        """Return the caller and the server of a tool, for what is learnt of other tools there."""
+        return self._caller(), tool.route[-1][0].name if tool.route else ""
 
     def _source(self, server: FastMCP, message: RequestParams) -> UpstreamSource:
         source = cast("UpstreamSource", super()._source(server, message))
@@ -319,11 +345,59 @@ class ProxyMiddleware(LenientMiddleware):
         sent, answer = exchange.sent, exchange.answer
         if sent is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
             return result
+        self._learn(context, sent, answer)
+        if exchange.dispatched is not None:
+            inside = await self._answered_inside(context, exchange.dispatched, answer, result)
+            if inside is not None:
+                return inside
         return await self._answered(context, sent, answer, result)
+
+    def _learn(self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult) -> None:
+        """Remember the tools that the result of a search describes."""
+        cached = self._cached(context)
+        if answer.is_error or cached is None:
+            return
+        form = self._gate.operator.policies.finders.get(context.message.name)
+        if form is None and compat.search_tool(cached.tool.record) == "finder":
+            form = dispatcher()
+        if form is not None:
+            server = None if form.server is None else sent.get(form.server)
+            self.learnt.learn(self.place(cached.tool), answer, server, form.server)
+
+    async def _answered_inside(
+        self, context: CallContext, dispatched: DispatcherDecision, answer: ToolResult, result: ToolResult
+    ) -> ToolResult | None:
+        """Return the result for what a server answered to a dispatcher's call by the tool inside; None if that says nothing."""
+        inner, call, source = dispatched.inner, dispatched.call, dispatched.source
+        name, text = call.name.rpartition("/")[2], _text_of(answer)
+        is_unknown = answer.is_error and says_unknown(text, name)
+        refusal = refusal_in(answer, name) or refusal_in(answer, context.message.name)
+        left = None if inner.contract is None else await decide_aside(inner.contract, dispatched.passed_on)
+        is_valid = left is not None and left.status == "accepted"
+        is_contradicted = is_unknown or is_valid == (refusal is not None)
+        if (
+            is_contradicted
+            and isinstance(source, LearntSource)
+            and (is_unknown or refusal or not answer.is_error)
+        ):
+            source.forget(call.name)
+        if inner.mode != "repair" or not (is_unknown or refusal):
+            return result if inner.contract is not None else None
+        if is_unknown:
+            unknown = await self._gate.unrecorded(call, source)
+            told = None if unknown.if_unknown is None else unknown.if_unknown()
+        elif left is None or is_valid:
+            return None
+        else:
+            certain = replace(left, certain=True)
+            told = (await self._gate.recorded(call, certain)).refusal
+        return None if told is None else refused(told)
 
     async def _ask(self, exchange: _Exchange, call_next: Next, context: CallContext) -> ToolResult:
         """Send a call to the upstream server; return its answer, or an envelope if there is none."""
         exchange.sent, exchange.answer = context.message.arguments or {}, None
+        running = current.get()
+        exchange.dispatched = None if running is None else running.dispatched
         try:
             exchange.answer = await call_next(context)
         except ToolError as error:

@@ -1,0 +1,147 @@
+"""The call inside a dispatcher's call: what is decided about both, and how its refusal is worded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Final, NamedTuple, cast
+
+from mcp_lenient.adapters.source import ToolSource
+from mcp_lenient.engine.contract import Contract, Decision
+from mcp_lenient.refusal.envelope import META_KEY, refusal_result
+from mcp_lenient.rules.dispatchers import Dispatcher
+from mcp_lenient.telemetry.log import HostCall
+from mcp_lenient.types import Repair
+from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.language import language as texts
+from mcp_lenient.values.language import marked
+
+_FLAT: Final = Repair("wrap_arguments", "", "object", "object")
+_SEND: Final = marked("Send it with '{tool}' as {call}.")
+
+
+class Inside(NamedTuple):
+    """A call as the arguments of a dispatcher have it.
+
+    Attributes:
+        name: The tool's name.
+        arguments: Its arguments as they were sent: an object, None, or anything else.
+        rest: The dispatcher's other arguments.
+        repairs: What is repaired of the dispatcher's arguments themselves.
+        is_flat: Whether the arguments stand beside the name where they have a parameter of their own.
+    """
+
+    name: str
+    arguments: Any
+    rest: Mapping[str, Any]
+    repairs: tuple[Repair, ...] = ()
+    is_flat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DispatcherDecision(Decision):
+    """The decision about a dispatcher's call together with that about the call inside it.
+
+    Attributes:
+        call: The call inside.
+        inner: The decision about it.
+        source: The tools that the dispatcher calls.
+        is_left: Whether it is recorded when the call has run, since others may deny or refuse it where that tool is called.
+    """
+
+    _: KW_ONLY
+    call: HostCall = field(repr=False, compare=False)
+    inner: Decision = field(repr=False, compare=False)
+    source: ToolSource = field(repr=False, compare=False)
+    is_left: bool = False
+
+    @property
+    def passed_on(self) -> Any:
+        """The arguments of the call inside, as the dispatcher gets them."""
+        contract = cast("Contract", self.contract)
+        return cast("Dispatcher", contract.policy.dispatches).inside(self.arguments) or {}
+
+    def refused(self) -> dict[str, Any]:
+        """Return the result that refuses the call, for a forwarded one that the server refuses as well."""
+        return worded(self.inner.refused(), self.call, cast("Contract", self.inner.contract).policy.language)
+
+
+def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
+    """Return the call inside a dispatcher's call, by the decision about that; None if it holds none that can be told."""
+    arguments, contract = decision.arguments, cast("Contract", decision.contract)
+    name, value, repairs = form.named(arguments), form.inside(arguments), decision.repairs
+    if name is None or isinstance(value, str):  # a dispatcher that takes a text reads it itself
+        return None
+    rest = {key: own for key, own in arguments.items() if key not in form.words}
+    if decision.status != "refused" or form.arguments is None:
+        raw = sent.get(form.arguments) if isinstance(sent, Mapping) else None
+        if isinstance(raw, str):
+            # The inner tool's schema reads it, and says what is kept of how its numbers are spelled.
+            value, repairs = raw, tuple(step for step in repairs if step.pointer != form.pointer(""))
+        return Inside(name, value, {} if form.arguments is None else rest, repairs)
+    flat = {key: own for key, own in rest.items() if key not in contract.top.properties}
+    are_names = bool(flat) and all(violation.code == "unknown" for violation in decision.violations)
+    if not are_names or form.arguments in arguments or not contract.policy.allows(_FLAT.rule):
+        return None
+    kept = {key: own for key, own in rest.items() if key not in flat}
+    return Inside(name, flat, kept, (*repairs, _FLAT), is_flat=True)
+
+
+def together(
+    outer: Decision, sent: HostCall, call: Inside, inner: Decision, host_call: HostCall, source: ToolSource
+) -> DispatcherDecision:
+    """Return the decision about a dispatcher's call by those about its form and about the call inside.
+
+    Args:
+        outer: The decision about its form.
+        sent: The dispatcher's call.
+        call: The call inside, as it was sent.
+        inner: The decision about that.
+        host_call: The call inside by its right name.
+        source: The tools that the dispatcher calls.
+    """
+    form = cast("Dispatcher", cast("Contract", outer.contract).policy.dispatches)
+    arguments, is_renamed = outer.arguments, host_call.name != call.name
+    values = call.arguments if call.is_flat else form.inside(arguments)
+    steps = host_call.repairs[-1:] if is_renamed else ()
+    if inner.fate == "repaired":
+        values, steps = inner.arguments, (*steps, *inner.repairs)
+    if steps or call.is_flat:
+        arguments = form.call(host_call.name, values, call.rest)
+    repairs = (*sent.repairs, *call.repairs, *form.placed(steps))
+    is_refused = inner.contract is None or (inner.status == "refused" and inner.fate != "observed")
+    is_left = source.answers_below and (is_refused or not repairs)
+    return DispatcherDecision(
+        "refused" if is_refused else "repaired" if repairs else "accepted",
+        arguments,
+        repairs,
+        inner.violations,
+        outer.mode,
+        outer.tool,
+        certain=inner.certain and not is_left,
+        unrepairable="forward" if is_left else inner.unrepairable,
+        contract=outer.contract,
+        replaces=arguments is not sent.arguments,
+        call=host_call,
+        inner=inner,
+        source=source,
+        is_left=is_left,
+    )
+
+
+def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, Any]:
+    """Return the refusal of a call inside a dispatcher's as the dispatcher's answer, with what that must be sent."""
+    form = None if call.via is None else call.via.form
+    if form is None or call.via is None:
+        return refusal
+    answer, tool, words = refusal["_meta"][META_KEY], shown_name(call.via.tool), texts(language)
+    details = {**answer["details"], "called_through": {"tool": tool, "arguments": form.pointer("")}}
+    for violation in (violations := [*map(dict, details.get("violations", ()))]):
+        if "fixes" in violation:
+            violation["fixes"] = [[form.operation(step) for step in patch] for patch in violation["fixes"]]
+    message, told = answer["message"], {"violations": violations} if violations else {}
+    if "repeated" not in details:
+        name = "<name>" if answer["error_code"] == "UNKNOWN_TOOL" else call.name
+        message = words.sentences(message, words(_SEND, tool=tool, call=form.shape(name)))
+    answer = {**answer, "message": message, "details": {**details, **told}}
+    return refusal_result(answer, has_output_schema=call.via.has_output_schema)

@@ -1,0 +1,86 @@
+"""Calls that a model's code makes below the ``execute`` of FastMCP's Code Mode, which keeps nothing of an envelope but a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from fastmcp.tools import ToolResult
+from mcp.types import TextContent
+
+from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.engine.contract import Decision
+from mcp_lenient.refusal.envelope import META_KEY, as_text, repairs_told
+from mcp_lenient.types import Repair
+from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.language import language as texts
+from mcp_lenient.values.language import marked
+
+ResultT = TypeVar("ResultT")
+_FIX: Final = marked("As a JSON Patch of its params: {patch}.")
+_RAN: Final = marked("These calls of the code have run before, do not repeat them: {names}.")
+_MOST: Final = 50
+
+
+@dataclass(slots=True)
+class CodeRun:
+    """The calls that one piece of code has made.
+
+    Attributes:
+        tool: The tool that runs it.
+        ran: The tools that have run, in order.
+        repaired: Those whose calls were repaired, with the repairs.
+        failures: The texts of calls that were refused or have failed, which are recorded.
+    """
+
+    tool: str
+    ran: list[str] = field(default_factory=list)
+    repaired: list[tuple[str, tuple[Repair, ...]]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def noted(self, name: str, decision: Decision, result: ToolResult, *, is_refused: bool) -> ToolResult:
+        """Return the result of a call; of a refused one that whose text the code's exception has."""
+        if not is_refused:
+            self.ran.append(name)
+            if decision.applied_repairs:
+                self.repaired.append((name, decision.applied_repairs))
+            return result
+        answer = (result.meta or {})[META_KEY]
+        words = texts("en" if decision.contract is None else decision.contract.policy.language)
+        fixes = [
+            violation["fixes"]
+            for violation in answer["details"].get("violations", ())
+            if "fixes" in violation
+        ]
+        parts = [answer["message"]]
+        if fixes and "repeated" not in answer["details"]:
+            parts.append(words(_FIX, patch=as_text(fixes[0][0])))
+        if self.ran:
+            parts.append(
+                words(_RAN, names=words.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]]))
+            )
+        text = words.sentences(*parts)
+        self.failures.append(text)
+        return ToolResult(content=[TextContent(type="text", text=text)], meta=result.meta, is_error=True)
+
+    def explains(self, error: BaseException) -> bool:
+        """Return whether the code failed because of a call that is recorded."""
+        return any(failure in text for text in _texts(error) for failure in self.failures)
+
+    def told(self, result: ResultT) -> ResultT:
+        """Return the result of the code with the repairs of its calls."""
+        if not self.repaired or not isinstance(result, ToolResult) or not host.takes_metadata(result):
+            return result
+        calls = [
+            {"tool": shown_name(name), **repairs_told(repairs)} for name, repairs in self.repaired[:_MOST]
+        ]
+        meta: dict[str, Any] = dict(result.meta or {})
+        meta[META_KEY] = {"repairs": [], **meta.get(META_KEY, {}), "calls": calls}
+        return result.model_copy(update={"meta": meta})
+
+
+def _texts(error: BaseException | None) -> Iterator[str]:
+    while error is not None:
+        yield str(error)
+        error = error.__cause__
