@@ -403,14 +403,14 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         if pending.is_refused:  # other middleware passes it on again
             return refused(pending.decision.refusal or {})
-        pending.decision = await self._gate.recorded(pending.host_call, pending.decision)
-        pending.is_refused = True
         contract, arguments = pending.decision.contract, pending.host_call.arguments
         if contract is not None and isinstance(arguments, Mapping) and refuses_itself(contract):
             if contract.tool.in_thread:
                 await anyio.to_thread.run_sync(log_as_fastmcp, contract, arguments)
             else:
                 log_as_fastmcp(contract, arguments)
+        pending.decision = await self._gate.recorded(pending.host_call, pending.decision)
+        pending.is_refused = True
         return refused(pending.decision.refusal or {})
 
     async def _failed(
