@@ -75,7 +75,7 @@ def parse_tool_calls(
     A call is read only where no structure of the text can quote it: at the beginning of a line, with nothing but calls, marked
     reasoning and plain sentences outside of it. What is inside another element, fence, comment or quotation is prose. A call
     beside text that is not plain is an error, and so are the tag of a known tool that cannot be read and the record of a call.
-    ``docs/how-to/agents.md`` has the dialects and all of the conditions.
+    ``docs/how-to/dialects.md`` has the dialects, ``agents.md`` beside it the conditions.
 
     Args:
         text: The model's output.
