@@ -41,7 +41,7 @@ _GROUPS = (
     ("p088 p089 p093 p094 p096 p097 p107", "leaving out a forbidden name loses a value"),
     ("p077", "a comma may belong to a text"),
 )
-"""Rows by their line, and the reason in a few words; docs/how-to/conformance.md says more."""
+"""Rows by their line, and the reason in a few words; README.md says more."""
 
 REASONS: Mapping[str, str] = {name: reason for names, reason in _GROUPS for name in names.split()}
 """Reasons to keep a row of the peers' suites whose outcome differs from theirs."""

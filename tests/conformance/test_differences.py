@@ -13,7 +13,7 @@ from benchmarks.servers import Reply
 from benchmarks.signatures import expressible
 from mcp_lenient.devtools.outcomes import changed
 
-_DOCS = Path(__file__).parents[2] / "docs" / "how-to" / "conformance.md"
+_DOCS = Path(__file__).parents[2] / "benchmarks" / "quality" / "README.md"
 _RAN = Reply(ran=True, arguments={"n": 1}, repairs=("r",), records=({"rule": "r", "pointer": "/n"},))
 _DETAILS = {"violations": [{"pointer": "/n", "code": "type", "fixes": []}]}
 _REFUSED = Reply(ran=False, envelope={"error_code": "INVALID_N_TYPE", "details": _DETAILS})

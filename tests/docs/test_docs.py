@@ -32,7 +32,11 @@ from mcp_lenient.telemetry.setup import reset_logging
 
 ROOT = Path(__file__).parents[2]
 SHOWN = re.compile(r"^<!-- (\w+): (\w+) ([^\n]+) -->\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "tests" / "cases" / "README.md",
+]
 MODULES = sorted(
     ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
     for file in (ROOT / "mcp_lenient").rglob("*.py")
