@@ -34,10 +34,12 @@ ALSO: Final[Mapping[str, tuple[str, Any]]] = {
 
 
 def code(page: str, section: str) -> str:
-    """Return the code of a section."""
+    """Return the code of a section, after that of the page's introduction."""
     text = (HOW_TO / f"{page}.md").read_text(encoding="utf-8")
+    introduction = text.partition("\n## ")[0]
+    shared = re.findall(r"^```py\n(.*?)^```", introduction, re.MULTILINE | re.DOTALL)
     found = re.search(rf"^##+ {re.escape(section)}\n.*?^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return found[1]
+    return "\n".join([*shared, found[1]])
 
 
 def names_of(page: str, section: str, url: str, **given: Any) -> dict[str, Any]:
