@@ -1,1 +1,1 @@
-"""Coverage-guided fuzzing of the code that reads untrusted data; see ``docs/how-to/attack.md``."""
+"""Coverage-guided fuzzing of the code that reads untrusted data; see ``fuzz/README.md``."""
