@@ -287,7 +287,8 @@ def _bubblewrap(folder: Path, shared: Path) -> list[str]:
     """Build the options of bubblewrap: no network, no other processes, and of the disk Python and its own folder."""
     seen = [part for path in SYSTEM for part in ("--ro-bind-try", path, path)]
     seen += [part for path in (WORKER, shared) for part in ("--ro-bind", str(path), str(path))]
-    options = "--unshare-all --die-with-parent --new-session --proc /proc --dev /dev --tmpfs /tmp".split()
+    # Without --new-session: one that is killed as it starts would leave the group, and run on without its parent.
+    options = "--unshare-all --die-with-parent --proc /proc --dev /dev --tmpfs /tmp".split()
     return [*options, *seen, "--bind", str(folder), str(folder), "--chdir", str(folder)]
 
 

@@ -324,7 +324,7 @@ async def test_a_sandbox_has_limits(sandboxes):
 async def test_a_running_session_can_be_closed(sandboxes):
     """To close a session ends the code that it runs."""
     running = asyncio.create_task(sandboxes.microsandbox_execute("while True: pass", "s"))
-    while (await sandboxes.microsandbox_get_performance_stats())["runs"] == 0:  # noqa: ASYNC110 - it runs in another process
+    while (await sandboxes.microsandbox_get_performance_stats())["runs"] == 0:  # noqa: ASYNC110 - another process
         await asyncio.sleep(0.01)
     assert await sandboxes.microsandbox_close_session("s") == {"closed": "s"}
     assert (await running)["error"].startswith("The sandbox's process ended.")
