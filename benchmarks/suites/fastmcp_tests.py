@@ -14,7 +14,7 @@ from benchmarks.suites.comparison import Outcomes
 from benchmarks.suites.fetched import fastmcp_python, source
 
 _FOLDERS = tuple(f"tests/{name}" for name in ("server", "client", "tools", "prompts", "resources"))
-_TIME = 3_600
+_TIME = 4 * 3_600
 _NOT_RUN = ("client_process", "subprocess_heavy", "integration", "conformance")
 """Marks of tests whose servers are other processes, on the network, or the next suite's."""
 
