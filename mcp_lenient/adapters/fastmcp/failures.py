@@ -144,7 +144,8 @@ class Failures:
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
         is_own = contract is not None and contract.tool.function is not None
-        if contract is None or not is_own or contract.mode == "off" or not call.is_answered:
+        is_awaited = call.parent is not None or call.is_asked or call.asker == "body"
+        if contract is None or not is_own or contract.mode == "off" or is_awaited:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):
             raise error  # FastMCP refused what was only observed

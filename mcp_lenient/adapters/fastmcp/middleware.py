@@ -326,7 +326,7 @@ class LenientMiddleware(Rewriter):
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        is_first = judge is None and not call.is_below and call.asker != "other"
+        is_first = judge is None and not call.is_below and not call.is_asked
         return Allowance(message.arguments or {}, is_first=is_first, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:

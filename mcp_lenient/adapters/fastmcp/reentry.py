@@ -139,6 +139,11 @@ class Call:
         return self.parent is None and self.request is not None and self.asker == "client"
 
     @property
+    def is_asked(self) -> bool:
+        """Whether it is a question of other code within a request, such as a guard's, also in a task of its own."""
+        return self.asker == "other" or (self.asker == "program" and self.request is not None)
+
+    @property
     def asker(self) -> Asker:
         """Who makes it, as seen from within the call."""
         if self._asker is None:

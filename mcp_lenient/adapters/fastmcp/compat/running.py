@@ -16,7 +16,7 @@ from fastmcp.tools.tool_transform import TransformedTool
 if TYPE_CHECKING:
     from fastmcp import Context
 
-Asker = Literal["client", "body", "other"]
+Asker = Literal["client", "body", "program", "other"]
 _BODY: Final = FunctionTool.run.__code__
 _CALL: Final = FastMCP.call_tool.__code__
 _TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
@@ -36,7 +36,7 @@ def local(function: Callable[..., Any] | None, name: str) -> object:
 
 
 def asker() -> Asker:
-    """Return who makes the call being served: a client, a tool's body, or other code, such as a guard with a question.
+    """Return who makes the call being served: a client, a tool's body, other code within a call, or a program of its own.
 
     Unlike a client, the others expect an exception of a call that is refused. Only the frames tell them apart: any of them
     may ask any server, also by the mounted tools of another.
@@ -54,7 +54,7 @@ def asker() -> Asker:
         else:
             is_of_host = is_of_host or _is_of(frame, "fastmcp.", "mcp.")
         frame = caller
-    return "client" if is_of_host or not is_asked else "other"
+    return "client" if is_of_host or not is_asked else "program"
 
 
 def _is_of(frame: FrameType | None, *packages: str) -> bool:

@@ -136,14 +136,14 @@ async def test_a_call_over_the_wire_is_a_clients_call(own):
 
 
 async def test_concurrent_nested_calls_all_raise():
-    """Calls that a body makes in separate tasks raise as well."""
+    """Calls that a body makes in separate tasks raise as well; none of them is repaired, since a guard may have made it."""
 
     async def many(ctx: Context) -> Any:
         sent = [{"numbers": True}, {"numbers": "[1]"}, {}, {"numbers": [2]}]
         return await asyncio.gather(*(_outcome(ctx.fastmcp, "inner", each) for each in sent))
 
     raised = [outcome.get("raised") for outcome in got(await call(lenient(inner, many), "many", {}))]
-    assert raised == ["ValidationError", None, "ValidationError", None]
+    assert raised == [*["ValidationError"] * 3, None]
 
 
 @pytest.mark.parametrize("mode", ["observe", "off"])

@@ -136,8 +136,8 @@ async def test_calls_made_by_another_middleware_are_not_renamed():
     class Auditing(Middleware):
         async def on_call_tool(self, context: Any, call_next: Any) -> Any:
             if context.message.name == "store_context":
-                audited = await context.fastmcp_context.fastmcp.call_tool("v1_2", {"tags": '["b"]'})
-                assert rules(audited) == ["json_text_to_array"]
+                audited = await context.fastmcp_context.fastmcp.call_tool("v1_2", {"tags": ["b"]})
+                assert rules(audited) == []
             return await call_next(context)
 
     server = FastMCP("notes", middleware=[Auditing(), LenientMiddleware()], tools=[store_context, v1_2])
