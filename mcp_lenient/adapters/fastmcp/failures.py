@@ -120,7 +120,7 @@ class Failures:
         """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
         inner = decision.inner
         told = getattr(error, "envelope", None) if error is call.leaked else None
-        if told is not None and call.request is not None and call.parent is None:
+        if told is not None and call.is_answered:
             return as_result(told, has_output_schema=cast("Via", decision.call.via).has_output_schema)
         if compat.unknown_inside(error, decision.call.name):
             found = await self._gate.unrecorded(decision.call, decision.source, fresh=True)

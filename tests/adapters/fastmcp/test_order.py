@@ -10,7 +10,7 @@ import pytest
 from answers import Message, envelope, rules
 from calls import Log, call, code
 from calls import rules as repaired_by
-from fastmcp import Client, FastMCP
+from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import NotFoundError, PromptError, ToolError, ValidationError
 from fastmcp.server.auth import restrict_tag
 from fastmcp.server.middleware import AuthMiddleware, Middleware
@@ -26,7 +26,7 @@ from pydantic import Field
 from wire import Http, http
 from wire import call as sent_by_hand
 
-from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient import LenientMiddleware, Policy, dispatcher, lenient
 
 DENIED = "denied"
 
@@ -410,6 +410,28 @@ async def test_a_body_that_asks_another_server_gets_an_exception():
 
     answers = [(await call(server, "ask", {"user": user})).content[0].text for user in ("eve", "ALICE")]
     assert answers == ["no", "yes"]
+
+
+async def test_a_question_through_a_dispatcher_of_another_server_raises():
+    """A guard that asks by a dispatcher of another lenient server is told of a refusal inside by an exception."""
+    runs: list[Any] = []
+    other = FastMCP("other", middleware=[LenientMiddleware()], tools=[may])
+
+    @other.tool
+    @lenient(dispatches=dispatcher(tools="server"))
+    async def invoke(name: str, arguments: dict[str, Any], ctx: Context) -> Any:
+        return (await ctx.fastmcp.call_tool(name, arguments)).content[0].text
+
+    class Through(Middleware):
+        async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+            question = {"name": "may", "arguments": {"user": context.message.arguments["user"]}}
+            await other.call_tool("invoke", question)
+            return await call_next(context)
+
+    server = FastMCP("s", middleware=[Through()], tools=[_paying(runs)])
+    for user in ("eve", "alice"):
+        assert (await call(server, "pay", {"user": user})).is_error is (user == "eve")
+    assert runs == ["alice"]
 
 
 @pytest.mark.parametrize("publish", ["portable", "gemini"])
