@@ -10,6 +10,7 @@ from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules.rules import WRAPPERS
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import in_json
+from mcp_lenient.values.json_values import pointer
 
 Entries = Mapping[str, Mapping[str, Any]]
 """Entries of ``tools/list`` by the names of their tools."""
@@ -90,9 +91,7 @@ class Dispatcher:
 
     def pointer(self, inner: str) -> str:
         """Return the JSON Pointer of a place of the inner tool's arguments in those of the dispatcher."""
-        if self.arguments is None:
-            return inner
-        return f"/{self.arguments.replace('~', '~0').replace('/', '~1')}{inner}"
+        return inner if self.arguments is None else pointer((self.arguments,)) + inner
 
     def operation(self, inner: Mapping[str, Any]) -> dict[str, Any]:
         """Return an operation of a JSON Patch of the inner tool's arguments as one of those of the dispatcher."""
@@ -102,7 +101,9 @@ class Dispatcher:
         """Return repairs of the inner tool's arguments, or of its name, at their places in those of the dispatcher."""
         return tuple(
             repair._replace(
-                pointer=f"/{self.tool}" if repair.rule == "rename_tool" else self.pointer(repair.pointer)
+                pointer=pointer((self.tool,))
+                if repair.rule == "rename_tool"
+                else self.pointer(repair.pointer)
             )
             for repair in repairs
         )
