@@ -18,7 +18,7 @@ from fastmcp.server.middleware import Middleware
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import outer_context
+from mcp_lenient.adapters.fastmcp.compat.running import contexts
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -179,11 +179,10 @@ def not_first(judge: object) -> str:
 def _servers(context: Context | None) -> Iterator[FastMCP]:
     """Yield the server of a call, and those that mount it, from the inside out."""
     passed: FastMCP | None = None
-    while context is not None:
-        if context.fastmcp is not passed:
-            passed = context.fastmcp
+    for outer in contexts(context):
+        if outer.fastmcp is not passed:
+            passed = outer.fastmcp
             yield passed
-        context = outer_context(context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -69,25 +69,26 @@ def current_context() -> Context | None:
         return None
 
 
-_CONTEXTS_OF_A_CALL: Final = 2
+CONTEXTS_OF_A_CALL: Final = 2
 """FastMCP opens a context for a call's middleware, and one for the call itself."""
 
 
 def is_called_again() -> bool:
     """Return whether the server of the running tool is running another call of this request, also from a worker thread."""
     context = current_context()
-    server, count = None if context is None else context.fastmcp, 0
+    of_server = [
+        outer for outer in contexts(context) if context is not None and outer.fastmcp is context.fastmcp
+    ]
+    return len(of_server) > CONTEXTS_OF_A_CALL
+
+
+def contexts(context: Context | None) -> Iterator[Context]:
+    """Yield a context and those around it, from the inside out: of the same server, and of servers that mount it."""
     while context is not None:
-        count += context.fastmcp is server
-        context = outer_context(context)
-    return count > _CONTEXTS_OF_A_CALL
-
-
-def outer_context(context: Context) -> Context | None:
-    """Return the context in which this one was opened: of a server that mounts its server, or the same server's; or None."""
-    tokens = context._tokens  # noqa: SLF001 - private to FastMCP
-    outer = tokens[-1].old_value if tokens else None
-    return outer if isinstance(outer, type(context)) else None
+        yield context
+        tokens = context._tokens  # noqa: SLF001 - private to FastMCP
+        outer = tokens[-1].old_value if tokens else None
+        context = outer if isinstance(outer, type(context)) else None
 
 
 def is_transforming() -> bool:

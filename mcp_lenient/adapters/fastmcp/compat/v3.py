@@ -17,7 +17,12 @@ from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 
-from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, outer_context
+from mcp_lenient.adapters.fastmcp.compat.running import (
+    CONTEXTS_OF_A_CALL,
+    contexts,
+    current_context,
+    is_transforming,
+)
 from mcp_lenient.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -51,19 +56,12 @@ def is_strict(_server: FastMCP) -> bool:
     return False
 
 
-_CLIENTS_CALL: Final = 2
-"""FastMCP opens a context for a call's middleware and one for the call itself."""
-
-
 def is_clients_call(_tool: str) -> bool:
     """Return whether a client called this server's own tool, and not Python code or another server."""
-    context, depth = current_context(), 0
+    context = current_context()
     if context is None or context.request_context is None or is_transforming():
         return False
-    while context is not None and depth <= _CLIENTS_CALL:
-        depth += 1
-        context = outer_context(context)
-    return depth == _CLIENTS_CALL
+    return len([*contexts(context)]) == CONTEXTS_OF_A_CALL
 
 
 def raw_request(_context: object) -> None:
