@@ -321,7 +321,7 @@ class LenientMiddleware(Rewriter):
         return context
 
     def _allowance(self, call: Call, context: CallContext) -> Allowance:
-        """Return how far a call may be changed here; a guard's own question is not, and one inside a dispatcher's call was seen in that."""
+        """Return how far a call may be changed here, by what has seen it and who asks."""
         message, fastmcp_context = context.message, cast("Context", context.fastmcp_context)
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
@@ -366,10 +366,8 @@ class LenientMiddleware(Rewriter):
                 if refusal is not None:
                     pending.is_refused = True
                     return refused(refusal)
-        call.dispatched, before = (
-            decision if isinstance(decision, DispatcherDecision) else None,
-            perf_counter_ns(),
-        )
+        call.dispatched = decision if isinstance(decision, DispatcherDecision) else None
+        before = perf_counter_ns()
         try:
             with answered_at(place, partial(self._refused_at_last, call)):
                 result = await run(call, decision.contract, context, call_next)
@@ -394,7 +392,7 @@ class LenientMiddleware(Rewriter):
         await self._gate.recorded(replace(decision.call, started=started), inner)
 
     async def _refused_at_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
-        """Answer a refused call, unless what stands before has changed it."""
+        """Answer a refused call that no other middleware has changed."""
         is_call = cast("Pending", call.pending).has_arguments(context.message) and asker() == "client"
         return await (self._refused(call) if is_call else call_next(context))
 

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -192,15 +192,14 @@ class LastPlace:
     Attributes:
         server: That server.
         name: The tool's or prompt's name there.
-        answer: Answers the call that has come this far, or passes it on.
     """
 
     server: FastMCP
     name: str
-    answer: Answer | None = None
 
 
-_last_place: ContextVar[LastPlace | None] = ContextVar("mcp_lenient_last_place", default=None)
+_waiting: ContextVar[tuple[LastPlace, Answer] | None] = ContextVar("mcp_lenient_waiting", default=None)
+"""The place where a refusal waits, and what answers the call that has come this far, or passes it on."""
 
 
 def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ...]) -> LastPlace | None:
@@ -223,11 +222,11 @@ def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ..
 @contextmanager
 def answered_at(place: LastPlace | None, answer: Answer) -> Iterator[None]:
     """Have a call answered at a place while this context is open; with None, nowhere."""
-    token = _last_place.set(None if place is None else replace(place, answer=answer))
+    token = _waiting.set(None if place is None else (place, answer))
     try:
         yield
     finally:
-        _last_place.reset(token)
+        _waiting.reset(token)
 
 
 def run_in_order(run: Run) -> Run:
@@ -253,8 +252,9 @@ def answer_last(compose: Run) -> Run:
 
 
 def _answer_or_run(server: FastMCP, call_next: Any, context: MiddlewareContext[Any]) -> Any:
-    place = _last_place.get()
-    is_there = place is not None and place.server is server and place.name == context.message.name
-    if place is None or place.answer is None or not is_there:
-        return call_next(context)
-    return place.answer(context, call_next)
+    waiting = _waiting.get()
+    if waiting is not None:
+        place, answer = waiting
+        if place.server is server and place.name == context.message.name:
+            return answer(context, call_next)
+    return call_next(context)
