@@ -9,6 +9,7 @@ import jsonpatch
 import pytest
 from answers import envelope as raw_envelope
 from calls import Log, Published, call, code, envelope, got, lenient, plain, rules, text
+from dispatched import REFUSED, REPAIRED, RIGHT, STORED, store_context
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server.middleware import Middleware
@@ -22,13 +23,6 @@ from mcp_lenient import LenientMiddleware, Policy, dispatcher
 from mcp_lenient import lenient as lenient_tool
 from mcp_lenient.errors import DefinitionError, PolicyError
 
-RIGHT = {"content": "x", "tags": ["a"]}
-
-
-def store_context(content: str, tags: list[str] | None = None, max_results: int = 5) -> Any:
-    """Store a text under tags."""
-    return {"content": content, "tags": tags, "max_results": max_results}
-
 
 def _searched(*tools: Any, **settings: Any) -> FastMCP:
     server = lenient(*(tools or (store_context,)), **settings)
@@ -36,78 +30,14 @@ def _searched(*tools: Any, **settings: Any) -> FastMCP:
     return server
 
 
-STORED = {"content": "x", "tags": ["a"], "max_results": 5}
-RUN = [
-    pytest.param({"name": "store_context", "arguments": {"content": "x", "tags": ["a"]}}, [], id="right"),
-    pytest.param(
-        {"name": "store_context", "arguments": {"content": "x", "tags": '["a"]'}},
-        [("json_text_to_array", "/arguments/tags")],
-        id="a list as text",
-    ),
-    pytest.param(
-        {"name": "store_context", "arguments": '{"content": "x", "tags": ["a"]}'},
-        [("json_text_to_object", "/arguments")],
-        id="arguments as text",
-    ),
-    pytest.param(
-        {"name": "store_context", "arguments": {"content": "x", "tags": ["a"], "maxResults": 5}},
-        [("rename_case", "/arguments/maxResults")],
-        id="a name in another case",
-    ),
-    pytest.param(
-        {"name": "store_context", "arguments": {"content": "x", "tags": ["a"], "max_results": None}},
-        [("null_to_absent", "/arguments/max_results")],
-        id="null",
-    ),
-    pytest.param(
-        {"name": "store_context", "arguments": {"arguments": {"content": "x", "tags": ["a"]}}},
-        [("unwrap_arguments", "/arguments")],
-        id="wrapped twice",
-    ),
-    pytest.param(
-        {"name": "store_context", "args": {"content": "x", "tags": ["a"]}},
-        [("rename_alias", "/args")],
-        id="args",
-    ),
-    pytest.param(
-        {"tool_name": "store_context", "params": {"content": "x", "tags": '["a"]'}},
-        [
-            ("rename_alias", "/tool_name"),
-            ("rename_alias", "/params"),
-            ("json_text_to_array", "/arguments/tags"),
-        ],
-        id="other words for both",
-    ),
-    pytest.param(
-        {"name": "store_context", "content": "x", "tags": ["a"]},
-        [("wrap_arguments", "")],
-        id="flat",
-    ),
-    pytest.param(
-        {"name": "storeContext", "arguments": {"content": "x", "tags": ["a"]}},
-        [("rename_tool", "/name")],
-        id="the tool's name in another case",
-    ),
-    pytest.param(
-        {"name": "store_context", "arguments": {"content": "x", "tags": ["a"], "toolCallId": "1"}},
-        [("drop_injected", "/arguments/toolCallId")],
-        id="a key that n8n adds",
-    ),
-]
-REFUSED = [
-    pytest.param(
-        {"name": "store_context", "arguments": {"content": "x", "tags": 5}}, "INVALID_TAGS_TYPE", id="type"
-    ),
-    pytest.param(
-        {"name": "store_context", "arguments": {"contents": "x", "tag": ["a"]}},
-        "INVALID_ARGUMENTS",
-        id="names",
-    ),
-    pytest.param({"name": "store_note", "arguments": {"content": "x"}}, "UNKNOWN_TOOL", id="no such tool"),
-]
+CALLED_OTHERWISE = pytest.param(
+    {"name": "storeContext", "arguments": RIGHT},
+    [("rename_tool", "/name")],
+    id="the tool's name in another case",
+)
 
 
-@pytest.mark.parametrize(("sent", "repairs"), RUN)
+@pytest.mark.parametrize(("sent", "repairs"), [*REPAIRED, CALLED_OTHERWISE])
 async def test_a_call_inside_a_dispatchers_call_is_repaired(sent, repairs, events: Log):
     """The tool runs with the repaired call; each change is told at its place in what was sent, with one event."""
     result = await call(_searched(), "call_tool", sent)
