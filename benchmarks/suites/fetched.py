@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import requires, version
 from pathlib import Path
@@ -26,6 +27,7 @@ _TEST_PACKAGES = tuple(
     "pytest-xdist".split()
 )
 """Of FastMCP's development group what the tests of its servers import."""
+_DOWNLOAD = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary")
 
 
 def source(package: str) -> Path:
@@ -34,19 +36,7 @@ def source(package: str) -> Path:
     Raises:
         NotInstalledError: If it cannot be downloaded.
     """
-    folder = _SUITES / f"{package}-{version(package)}"
-    if not folder.exists():
-        _SUITES.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=_SUITES) as unpacked:
-            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", package]
-            _run([*pip, "--dest", unpacked, f"{package}=={version(package)}"])
-            (archive,) = Path(unpacked).glob("*.tar.gz")
-            with tarfile.open(archive) as files:
-                files.extractall(unpacked, filter="data")
-            archive.unlink()
-            (content,) = Path(unpacked).iterdir()
-            shutil.move(content, folder)
-    return folder
+    return _unpacked(package, version(package), _downloaded)
 
 
 def unbuilt_source(package: str, pinned: str) -> Path:
@@ -55,20 +45,38 @@ def unbuilt_source(package: str, pinned: str) -> Path:
     Raises:
         NotInstalledError: If it cannot be downloaded.
     """
+    return _unpacked(package, pinned, _left_by_pip)
+
+
+def _unpacked(package: str, pinned: str, fetch: Callable[[str, Path], Path]) -> Path:
+    """Return the folder of a source distribution, which is fetched once."""
     folder = _SUITES / f"{package}-{pinned}"
     if not folder.exists():
         _SUITES.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=_SUITES) as unpacked:
-            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"]
-            # pip asks the build for the metadata, which fails without what the build needs, and leaves what it has unpacked.
-            keep = ["--no-build-isolation", "--no-clean", "--dest", unpacked, f"{package}=={pinned}"]
-            with suppress(NotInstalledError):
-                _run([*pip, *keep], {**os.environ, "TMPDIR": unpacked})
-            content = next(Path(unpacked).glob("pip-*/*/PKG-INFO"), None)
-            if content is None:
-                raise NotInstalledError(f"{package}=={pinned} cannot be downloaded")
-            shutil.move(content.parent, folder)
+        with TemporaryDirectory(dir=_SUITES) as temporary:
+            shutil.move(fetch(f"{package}=={pinned}", Path(temporary)), folder)
     return folder
+
+
+def _downloaded(requirement: str, into: Path) -> Path:
+    _run([*_DOWNLOAD, requirement.partition("==")[0], "--dest", str(into), requirement])
+    (archive,) = into.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        files.extractall(into, filter="data")
+    archive.unlink()
+    (content,) = into.iterdir()
+    return content
+
+
+def _left_by_pip(requirement: str, into: Path) -> Path:
+    # pip asks the build for the metadata, which fails without what the build needs, and leaves what it has unpacked.
+    keep = [":all:", "--no-build-isolation", "--no-clean", "--dest", str(into), requirement]
+    with suppress(NotInstalledError):
+        _run([*_DOWNLOAD, *keep], {**os.environ, "TMPDIR": str(into)})
+    content = next(into.glob("pip-*/*/PKG-INFO"), None)
+    if content is None:
+        raise NotInstalledError(f"{requirement} cannot be downloaded")
+    return content.parent
 
 
 def fastmcp_python() -> str:
