@@ -72,19 +72,19 @@ def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
     name, value, repairs = form.named(arguments), form.inside(arguments), decision.repairs
     if name is None or isinstance(value, str):  # a dispatcher that takes a text reads it itself
         return None
-    rest = {key: own for key, own in arguments.items() if key not in form.words}
+    rest = {key: entry for key, entry in arguments.items() if key not in form.words}
     if decision.status != "refused" or form.arguments is None:
         raw = sent.get(form.arguments) if isinstance(sent, Mapping) else None
         if isinstance(raw, str):
             # The inner tool's schema reads it, and says what is kept of how its numbers are spelled.
             value, repairs = raw, tuple(step for step in repairs if step.pointer != form.pointer(""))
         return Inside(name, value, {} if form.arguments is None else rest, repairs)
-    flat = {key: own for key, own in rest.items() if key not in contract.top.properties}
+    flat = {key: entry for key, entry in rest.items() if key not in contract.top.properties}
     are_names = bool(flat) and all(violation.code == "unknown" for violation in decision.violations)
     if not are_names or form.arguments in arguments or not contract.policy.allows(_FLAT.rule):
         return None
-    kept = {key: own for key, own in rest.items() if key not in flat}
-    return Inside(name, flat, kept, (*repairs, _FLAT), is_flat=True)
+    beside = {key: entry for key, entry in rest.items() if key not in flat}
+    return Inside(name, flat, beside, (*repairs, _FLAT), is_flat=True)
 
 
 def together(
@@ -139,9 +139,9 @@ def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, 
     for violation in (violations := [*map(dict, details.get("violations", ()))]):
         if "fixes" in violation:
             violation["fixes"] = [[form.operation(step) for step in patch] for patch in violation["fixes"]]
-    message, told = answer["message"], {"violations": violations} if violations else {}
+    message, placed = answer["message"], {"violations": violations} if violations else {}
     if "repeated" not in details:
         name = "<name>" if answer["error_code"] == "UNKNOWN_TOOL" else call.name
         message = words.sentences(message, words(_SEND, tool=tool, call=form.shape(name)))
-    answer = {**answer, "message": message, "details": {**details, **told}}
+    answer = {**answer, "message": message, "details": {**details, **placed}}
     return refusal_result(answer, has_output_schema=call.via.has_output_schema)

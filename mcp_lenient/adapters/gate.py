@@ -176,8 +176,8 @@ class Gate:
         if inner.name is not None:
             host_call = replace(host_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
             inner = await self.unrecorded(host_call, tools)
-        known = inner.contract
-        if known is None:
+        contract_inside = inner.contract
+        if contract_inside is None:
             is_unknown = inner.refusal is not None or (
                 inner.if_unknown is not None and inner.mode == "repair"
             )
@@ -186,10 +186,10 @@ class Gate:
                 if not is_unknown or sent.is_flat
                 else together(outer, call, sent, inner, host_call, tools)
             )
-        is_other = sent.is_flat and not sent.arguments.keys() <= known.top.properties.keys()
-        if is_other or known.policy.dispatches is not None or inner.mode == "off":
+        is_other = sent.is_flat and not sent.arguments.keys() <= contract_inside.top.properties.keys()
+        if is_other or contract_inside.policy.dispatches is not None or inner.mode == "off":
             return outer  # what is inside another dispatcher is decided when that is called
-        if sent.repairs and known.plan.destructive:
+        if sent.repairs and contract_inside.plan.destructive:
             return replace(contract.without_rules.decide(call.arguments), mode=outer.mode)
         if limit is not None:
             inner = limit.inside(sent.arguments)(inner)

@@ -95,7 +95,9 @@ class Dispatcher:
 
     def operation(self, inner: Mapping[str, Any]) -> dict[str, Any]:
         """Return an operation of a JSON Patch of the inner tool's arguments as one of those of the dispatcher."""
-        return {key: self.pointer(own) if key in ("path", "from") else own for key, own in inner.items()}
+        return {
+            key: self.pointer(value) if key in ("path", "from") else value for key, value in inner.items()
+        }
 
     def placed(self, repairs: Iterable[Repair]) -> tuple[Repair, ...]:
         """Return repairs of the inner tool's arguments, or of its name, at their places in those of the dispatcher."""

@@ -119,13 +119,13 @@ class Failures:
     ) -> ToolResult | None:
         """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
         inner = decision.inner
-        told = getattr(error, "envelope", None) if error is call.leaked else None
-        if told is not None and call.is_answered:
-            return as_result(told, has_output_schema=cast("Via", decision.call.via).has_output_schema)
+        envelope = getattr(error, "envelope", None) if error is call.leaked else None
+        if envelope is not None and call.is_answered:
+            return as_result(envelope, has_output_schema=cast("Via", decision.call.via).has_output_schema)
         if compat.unknown_inside(error, decision.call.name):
-            found = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
-            if found.if_unknown is not None:
-                return _worded(error, call, found.if_unknown())
+            unknown = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
+            if unknown.if_unknown is not None:
+                return _worded(error, call, unknown.if_unknown())
         if inner.contract is None:
             raise error
         if decision.is_left and decision.status == "refused" and _is_of_arguments(error):

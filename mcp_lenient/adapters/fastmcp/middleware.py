@@ -485,5 +485,5 @@ def _told(call: Call, result: ToolResult) -> ToolResult:
     if call.code is not None:
         name = pending.host_call.name
         return call.code.noted(name, pending.decision, result, is_refused=pending.is_refused)
-    told = result if pending.is_refused else repaired_result(result, pending.decision)
-    return told if call.runs is None else call.runs.told(told)
+    with_repairs = result if pending.is_refused else repaired_result(result, pending.decision)
+    return with_repairs if call.runs is None else call.runs.told(with_repairs)

@@ -70,8 +70,8 @@ class LearntTools:
             # What is described in two ways is not known: results may repeat what others wrote.
             described[name] = tool if described.get(name, tool) == tool else None
         for name, tool in described.items():
-            learnt, known = self._tools.pop((place, name), (-math.inf, tool))
-            is_other = monotonic() - learnt < _SECONDS and known != tool
+            learnt, earlier = self._tools.pop((place, name), (-math.inf, tool))
+            is_other = monotonic() - learnt < _SECONDS and earlier != tool
             self._tools[place, name] = (learnt, None) if is_other else (monotonic(), tool)
             if len(self._tools) > _MOST:
                 self._tools.popitem(last=False)
@@ -116,8 +116,8 @@ def _tool(entry: Mapping[str, Any], name: str, place: Place) -> HostTool | None:
     with suppress(RecursionError, ValueError):
         if len(json.dumps(schema)) <= _LONGEST_SCHEMA:
             is_said = isinstance(annotations, Mapping) and says_effect(annotations)
-            told = annotations if is_said else {"destructiveHint": True}
-            tool = HostTool.listed({"name": name, "inputSchema": schema, "annotations": told})
+            effects = annotations if is_said else {"destructiveHint": True}
+            tool = HostTool.listed({"name": name, "inputSchema": schema, "annotations": effects})
             return replace(tool, key=("learnt", *place, name))
     return None
 

@@ -372,8 +372,10 @@ class ProxyMiddleware(LenientMiddleware):
         name, text = call.name.rpartition("/")[2], _text_of(answer)
         is_unknown = answer.is_error and says_unknown(text, name)
         refusal = refusal_in(answer, name) or refusal_in(answer, context.message.name)
-        left = None if inner.contract is None else await decide_aside(inner.contract, dispatched.passed_on)
-        is_valid = left is not None and left.status == "accepted"
+        decision = (
+            None if inner.contract is None else await decide_aside(inner.contract, dispatched.passed_on)
+        )
+        is_valid = decision is not None and decision.status == "accepted"
         is_contradicted = is_unknown or is_valid == (refusal is not None)
         if (
             is_contradicted
@@ -385,13 +387,13 @@ class ProxyMiddleware(LenientMiddleware):
             return result if inner.contract is not None else None
         if is_unknown:
             unknown = await self._gate.unrecorded(call, source)
-            told = None if unknown.if_unknown is None else unknown.if_unknown()
-        elif left is None or is_valid:
+            answer_inside = None if unknown.if_unknown is None else unknown.if_unknown()
+        elif decision is None or is_valid:
             return None
         else:
-            certain = replace(left, certain=True)
-            told = (await self._gate.recorded(call, certain)).refusal
-        return None if told is None else refused(told)
+            certain = replace(decision, certain=True)
+            answer_inside = (await self._gate.recorded(call, certain)).refusal
+        return None if answer_inside is None else refused(answer_inside)
 
     async def _ask(self, exchange: _Exchange, call_next: Next, context: CallContext) -> ToolResult:
         """Send a call to the upstream server; return its answer, or an envelope if there is none."""
