@@ -303,9 +303,10 @@ def unknown_again(answer: Mapping[str, Any], again: Again, language: str = ENGLI
     words, details = texts(language), answer["details"]
     advice = words(_DO_OTHERWISE)
     if names := [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]:
-        advice = words("There is no such tool: call {names}, or do without it.", names=words.either(names))
+        advice = words("Call {names}, or do without it.", names=words.either(names))
     counted = _ONLY_VALUES if again.is_alike else _UNCHANGED
-    told = words.sentences(words(counted, tool=details["tool"], count=again.times), advice)
+    unknown = words("Unknown tool '{tool}'. Nothing was run.", tool=details["tool"])
+    told = words.sentences(unknown, words(counted, tool=details["tool"], count=again.times), advice)
     times = {"alike" if again.is_alike else "repeated": again.times}
     return error_envelope(answer["error_code"], told, {**details, **times})
 

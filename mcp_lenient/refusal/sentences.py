@@ -256,7 +256,9 @@ _BREAKS_BY_QUOTE: Final = marked(
     "{its} breaks at character {at:,}, {where}. A quote within a text is written with a backslash."
 )
 _IS_OPEN: Final = marked("{its} has a string that begins at character {at:,}, {where}, and does not end.")
-_ENDS: Final = marked("{its} ends after {count:,} characters, {where}: complete it.")
+_ENDS: Final = marked(
+    "{its} ends after {count:,} characters, {where}. Send it again in full; do not just close the brackets."
+)
 _IS_CUT_OFF: Final = marked(
     "{its} ends after {count:,} characters, {where}; an output limit may have cut it off. "
     "Send it in smaller pieces, or write the content to a file first."

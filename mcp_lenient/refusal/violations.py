@@ -7,14 +7,14 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import Location, Refused
+from mcp_lenient.refusal.locations import MAX_TOLD, Location, Refused
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules.likely import is_command, is_echo
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
-from mcp_lenient.values.display import HIDDEN, cut, in_json, place, short_scalar, shown
+from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, short_scalar, shown
 from mcp_lenient.values.json_values import break_of, json_type, number_in_text, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
@@ -28,8 +28,6 @@ _MAX_MESSAGE: Final = 800
 _MAX_DETAIL: Final = 300
 _MAX_NEAR: Final = 3
 _MOST_CALLS: Final = 100
-_ANY: Final = frozenset(("all", "any", "auto", "default", "*"))
-"""Words for no choice among the allowed values."""
 _PLACES_TOLD: Final = 3
 _CONTAINERS: Final = frozenset({"array", "object"})
 _CODES: Final[Mapping[str, ViolationCode]] = {
@@ -54,6 +52,7 @@ _MUST: Final = marked_plural("{places} must {asked}.", "{places} must each {aske
 _MUST_NOT_AS: Final = marked_plural(
     "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
 )
+_LOOK_IT_UP: Final = marked("Look up what is missing or ask the user; do not make it up.")
 _IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
 _IS_NOT_BY_TOOL: Final = marked_plural(
     "{places} is not accepted by the tool; got {received}.",
@@ -206,9 +205,19 @@ class FaultGroup:
         """Return what the schema asks of a value, to follow "must"."""
         words, faults = self.words, self.faults[0].bound if self.is_of_key else self.faults
         if not any(fault.keyword in ("type", "enum") for fault in faults):
-            return words.all_of([text for fault in faults if (text := say.limit(fault, words))])
+            return self._range() or words.all_of(
+                [text for fault in faults if (text := say.limit(fault, words))]
+            )
         wanted = self._wanted()
         return words("be {thing}", thing=wanted) if wanted else ""
+
+    def _range(self) -> str:
+        """Return both ends of the range that a number is outside of; empty if it has not two, or is refused for more."""
+        least, most = self.node.says("minimum")[:1], self.node.says("maximum")[:1]
+        is_outside = [each.keyword for each in self.faults] in (["minimum"], ["maximum"])
+        if not (is_outside and least and most and fits_json([*least, *most], MAX_TOLD)):
+            return ""
+        return self.words("be from {least} to {most}", least=in_json(least[0]), most=in_json(most[0]))
 
     def _wanted(self) -> str:
         words, wanted = self.words, self.node.once(say.expected, self.words)
@@ -253,6 +262,8 @@ class FaultGroup:
         words, value, without = self.words, self.first.value, self._leave_out()
         if self.keyword == "enum":
             return words.sentences(self._or_meant(), self._several(value), without)
+        if self.code in ("length", "pattern", "format"):
+            return without or self._beyond_limit()
         if without or self.keyword != "type" or value is None:
             return without
         if isinstance(value, str):
@@ -262,13 +273,29 @@ class FaultGroup:
             holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
             sample = None if is_told or not self._sample() else next(holders, self.node).once(say.example)
             like = words("Write it like {sample}.", sample=sample) if sample else ""
-            return self.node.once(say.choice, words) or like
+            return self.node.once(say.choice, words) or words.sentences(
+                self.node.once(say.shape, words), like
+            )
         if isinstance(value, (Mapping, list)):
             return self._several(value) or self._not_as_container(value)
         if isinstance(value, float) and self.kinds == {"integer"}:
             return words("Send a whole number.")
         is_short = self.kinds == {"string"} and short_scalar(value)
         return self._about() if is_short and not self.node.takes(in_json(value)) else ""
+
+    def _beyond_limit(self) -> str:
+        """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
+        words, value, is_short = self.words, self.first.value, self.keyword.startswith("min")
+        if self.code == "pattern":
+            return words.sentences(self._about(), words("Ask the user for what you do not know."))
+        if self.code == "format":
+            is_time = self.faults[0].bound == "date-time" and not self._reason()
+            return words("Z stands for UTC; another time zone is written like +02:00.") if is_time else ""
+        if isinstance(value, (Mapping, list)) and is_short:
+            return words(_LOOK_IT_UP)
+        is_list = isinstance(value, list) and not any(way.prefix for way in self.node.ways)
+        is_split = is_list and len(self.first.path) == 1 and not self.refused.destructive
+        return words("If each item stands alone, send the rest in another call.") if is_split else ""
 
     def _sample(self) -> str | None:
         """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
@@ -294,7 +321,9 @@ class FaultGroup:
         if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):
             return ""
         if "boolean" in kinds:
-            return words("Write true or false, without quotes.")
+            is_optional = self.first.optional and not self.refused.destructive
+            or_nothing = words("It may also be left out.") if is_optional and not self.fixes else ""
+            return words.sentences(words("Write true or false, without quotes."), or_nothing)
         text = self.first.value
         if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
             return words("Send a whole number.") if number_in_text(text) is not None else self._about()
@@ -313,10 +342,8 @@ class FaultGroup:
             isinstance(item, str) for item in value
         )
         if is_free and self.node.takes("\n".join(value)):
-            return self.words(
-                "One call takes one value: call once for each, or join them if they are one text."
-            )
-        return self.words("One call takes one value: call once for each that you need.")
+            return self.words("If this is one text, join its lines; otherwise call once for each.")
+        return self.words("Send one value; call once for each only if each needs its own call.")
 
     def _not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
         if is_echo(self.node, value):
@@ -331,16 +358,20 @@ class FaultGroup:
         return self.words("Send one value.") if self.kinds else ""
 
     def _leave_out(self) -> str:
-        """Say whether a value that means "no value" may be left out; no message to a destructive tool advises it."""
-        first, words = self.first, self.words
-        if first.optional:
-            if any(each["op"] == "remove" for each in self.changes):
+        """Say whether a value may be left out that means "no value" or no allowed one; never of a destructive tool."""
+        first, words, may_leave = self.first, self.words, self.first.optional and not self.refused.destructive
+        if first.optional and any(each["op"] == "remove" for each in self.changes):
+            default = next(filter(short_scalar, self.node.says("default")), None)
+            if default is None:
                 return words("Leave it out if you have no value.")
-            is_any = isinstance(first.value, str) and first.value.strip().casefold() in _ANY
-            is_told = self.keyword == "enum" and is_any and not self.refused.destructive
-            return words("It may be left out.") if is_told else ""
+            return words("Leave it out if you have no value: the default is {value}.", value=in_json(default))
+        is_none_of_several = len(self.node.once(say.allowed_values)) > 1 and not self.near
+        if is_none_of_several and first.value is not None and not _CONTAINERS.intersection(self.types):
+            if may_leave:
+                return words("If none of these fits, ask the user or leave it out.")
+            return words("If none of these fits, ask the user.")
         is_named = bool(first.path) and isinstance(first.path[-1], str)
-        is_null = first.value is None and first.declared and is_named
+        is_null = first.value is None and first.declared and is_named and not first.optional
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
 
     def _missing(self, named: str) -> str:
@@ -393,7 +424,10 @@ class FaultGroup:
             said = words("If {names} is meant, send it under this name.", names=told)
             values = [self.refused.look(path).value for path in beside]
             return words.sentences(said, self._several(values[0]) if len(values) == 1 else "")
-        return self._undeclared(around) if self.at_length else ""
+        is_unknown = is_identifier(name if isinstance(name, str) else None) and bool(around.value)
+        return words.sentences(
+            self._undeclared(around) if self.at_length else "", words(_LOOK_IT_UP) if is_unknown else ""
+        )
 
     def _echoed(self, around: Location) -> str:
         is_echoed = any(is_echo(way, around.value) for way in around.ways)

@@ -420,7 +420,9 @@ def _renamed(names: Names, meant: Mapping[str, Sequence[str]]) -> Iterator[dict[
     """Yield one name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
     often = Counter(name for found in meant.values() for name in found)
     for key, found in meant.items():
-        for name in found if all(often[name] == 1 for name in found) else ():
+        last = (name_words(key) or ("",))[-1]
+        is_several = len(found) > 1 and singular(last) != last  # `dates` for the dates of start and end
+        for name in found if all(often[name] == 1 for name in found) and not is_several else ():
             if _may_rename(names.place.node, names.value[key], key, name):
                 yield {name if each == key else each: own for each, own in names.value.items()}
 

@@ -32,7 +32,9 @@ def test_only_of_a_long_text_an_output_limit_is_told():
     violation = _only(closed(commands=STRINGS), {"commands": '["' + "x" * 498})
     assert "ends after 500 characters, inside the [ at character 1; an output limit may" in violation.message
     violation = _only(closed(commands=STRINGS), {"commands": '["' + "x" * 497})
-    assert violation.message.endswith("ends after 499 characters, inside the [ at character 1: complete it.")
+    assert violation.message.endswith(
+        "ends after 499 characters, inside the [ at character 1. Send it again in full; do not just close the brackets."
+    )
 
 
 @each_row(
@@ -83,7 +85,10 @@ def test_arguments_that_break_off_are_cut_off(text):
             "Its JSON breaks at character 13,007, inside the [ at character 13,002.",
         ),
         ("[" + '"name", ' * 100 + '"a\\"]', "Its JSON has a string that begins at character 802,"),
-        ('["a", tru', "Its JSON ends after 9 characters, inside the [ at character 1: complete it."),
+        (
+            '["a", tru',
+            "Its JSON ends after 9 characters, inside the [ at character 1. Send it again in full; do not just close the brackets.",
+        ),
     ],
 )
 def test_a_break_by_a_quote_is_located(text, said):

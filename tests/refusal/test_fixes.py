@@ -181,7 +181,7 @@ def test_a_list_with_the_values_as_a_schema_is_replaced_by_the_values(sent, name
 
 @each_row(("name", "node", "sent"))
 def test_texts_for_one_text_are_calls_of_their_own(name, node, sent):
-    """None of several texts is offered, since the others would be lost: the message says to call once for each."""
+    """None of several texts is offered, since the others would be lost: the message says when to call once for each."""
     schema = closed(name, **{name: node})
     assert offered(schema, {name: sent}) == []
     fits = all(not normalize(schema, {name: each}).violations for each in sent)

@@ -254,3 +254,37 @@ def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -
 def test_the_sample_is_of_the_nearest_branch(place: Json, sample: str) -> None:
     """For an object, the sample is the list that may hold it."""
     assert _message(place, {"a": 1}).endswith(f"Write it like {sample}.")
+
+
+@each_row(("schema", "sent", "message"))
+def test_what_cannot_be_known_is_not_made_up(schema: Json, sent: Any, message: str) -> None:
+    """For an identifier, items or a form that the caller may not know, the message says whom to ask."""
+    assert _violations(schema, sent)[0].message == message
+
+
+def test_items_beyond_the_most_are_sent_apart_but_not_to_a_destructive_tool():
+    """Advice to call again is for tools whose calls may be repeated."""
+    schema, sent = closed("ids", ids={**array(STRING), "maxItems": 1}), {"ids": ["a", "b"]}
+    advice = "If each item stands alone, send the rest in another call."
+    assert _violations(schema, sent)[0].message.endswith(advice)
+    assert advice not in _violations(schema, sent, _DESTRUCTIVE)[0].message
+
+
+def test_an_allowed_value_is_not_to_be_left_out_of_a_destructive_tool():
+    """Leaving a value out may widen what is destroyed."""
+    schema, sent = closed(mode=enum("all", "nothing")), {"mode": "some"}
+    assert _violations(schema, sent)[0].message.endswith("ask the user or leave it out.")
+    assert _violations(schema, sent, _DESTRUCTIVE)[0].message.endswith("If none of these fits, ask the user.")
+
+
+def test_a_text_for_two_missing_names_is_moved_to_neither():
+    """A name in the plural holds several values, so that no move of the whole is right."""
+    schema = closed("start_date", "end_date", start_date=STRING, end_date=STRING)
+    violations = _violations(schema, {"dates": "2026-05-01 to 2026-05-04"})
+    assert not any(each.fixes or each.did_you_mean for each in violations)
+
+
+def test_a_range_is_said_whole():
+    """A number outside of a range is told both ends, so that the next one is not beyond the other."""
+    place = {**INTEGER, "minimum": 1, "maximum": 200}
+    assert _message(place, 500) == "'p' must be from 1 to 200, but got the integer 500."

@@ -64,7 +64,7 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         (
             Decimal,
             [1, 2],
-            "a number or a string, but got an array. One call takes one value: call once for each that you need.",
+            "a number or a string, but got an array. Send one value; call once for each only if each needs its own call.",
         ),
         (tuple[int, str], "a", 'an array, but got a string. Write it as JSON, like [1, "a"], not as text.'),
         (tuple[int, str], {}, 'an array, but got an object. Write it like [1, "a"].'),
@@ -89,7 +89,11 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
             "maybe",
             'an integer or a boolean, but got the string "maybe". Write true or false, without quotes.',
         ),
-        (_Level, "HIGHEST", 'one of 1, 2, but got the string "HIGHEST".'),
+        (
+            _Level,
+            "HIGHEST",
+            'one of 1, 2, but got the string "HIGHEST". If none of these fits, ask the user.',
+        ),
         (_Color, [1, 2], '"red", but got an array. Send one value.'),
         (int, None, "an integer, but got null. It cannot be left out: send a value."),
         (
@@ -148,7 +152,7 @@ def test_the_message_describes_valid_values(kind, value, reported):
         (
             Annotated[str, Field(pattern="^[A-Z]{3}$")] | None,
             "null",
-            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null".',
+            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null". Ask the user for what you do not know.',
         ),
     ],
 )
@@ -180,7 +184,7 @@ def test_a_wrong_value_inside_another_is_named_by_its_place(kind, value, place, 
     [
         (dt.date | None, None, "NULL", "Leave it out if you have no value.", {}),
         (list[int], [7], " ", "Leave it out if you have no value.", {}),
-        (int, 3, "unknown", "Leave it out if you have no value.", {}),
+        (int, 3, "unknown", "Leave it out if you have no value: the default is 3.", {}),
         (int, 3, {"number": 5}, "Send one value.", {"x": 5}),
         (list[str], [], [{"text": "a"}, {"text": "b"}], "must each be a string", {"x": ["a", "b"]}),
         (list[list[int]], [], [[[1, 2], [3, 4]]], "Send one value.", {"x": [[1, 2], [3, 4]]}),

@@ -67,8 +67,8 @@ async def test_a_call_of_an_unknown_tool_is_counted():
     (first, _), (second, twice), (third, thrice) = await answers(*[{}] * 3, tool="serch")
     assert first.startswith("Unknown tool 'serch'.")
     assert second == (
-        "This exact call of 'serch' was refused 2 times, unchanged. "
-        "There is no such tool: call 'search', or do without it."
+        "Unknown tool 'serch'. Nothing was run. This exact call of 'serch' was refused 2 times, unchanged. "
+        "Call 'search', or do without it."
     )
     assert "refused 3 times" in third
     assert (twice, thrice) == (2, 3)
