@@ -162,9 +162,9 @@ CALENDAR = [
     ("born 2000-02-04, a woman", "己卯年 丁丑月 before it, 庚辰年 戊寅月 from it on."),
     ("born 2024-10-08 at 2:00, a man", "癸酉月"),
     ("born 1990-02-04 at 10:12, a man", "A term of the sun begins within a quarter of an hour"),
-    ("born 1990-13-01, a man", "'month' must be at most 12"),
+    ("born 1990-13-01, a man", "'month' must be from 1 to 12"),
     ("born 1990-02-31, a man", "There is no day 31 in month 2 of 1990."),
-    ("0000年属什么", "at least 1"),
+    ("0000年属什么", "must be from 1 to 9999"),
     ("农历1990年3月1日出生, 男", "我没有看懂"),
     ("我 1990 年 3 月 1 日出生, 12:30, 男。", "庚午年 戊寅月 乙丑日 壬午时, 属马, 男"),
 ]
