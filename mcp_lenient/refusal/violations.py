@@ -53,6 +53,7 @@ _MUST_NOT_AS: Final = marked_plural(
     "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
 )
 _LOOK_IT_UP: Final = marked("Look up what is missing or ask the user; do not make it up.")
+_TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
 _IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
 _IS_NOT_BY_TOOL: Final = marked_plural(
     "{places} is not accepted by the tool; got {received}.",
@@ -126,6 +127,10 @@ class FaultGroup:
         self.echoes = is_one_value and refused.may_echo(self.first)
         is_text = self.total == 1 and self.code == "type" and isinstance(self.first.value, str)
         self.broken = break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
+
+    @property
+    def _name(self) -> str | None:
+        return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
 
     def violation(self, offered: Offered) -> Violation:
         """Return what is told, with the patches that were found."""
@@ -273,9 +278,8 @@ class FaultGroup:
             holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
             sample = None if is_told or not self._sample() else next(holders, self.node).once(say.example)
             like = words("Write it like {sample}.", sample=sample) if sample else ""
-            return self.node.once(say.choice, words) or words.sentences(
-                self.node.once(say.shape, words), like
-            )
+            shape = self.node.once(say.shape, words)
+            return self.node.once(say.choice, words) or words.sentences(self._about(), shape, like)
         if isinstance(value, (Mapping, list)):
             return self._several(value) or self._not_as_container(value)
         if isinstance(value, float) and self.kinds == {"integer"}:
@@ -287,10 +291,12 @@ class FaultGroup:
         """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
         words, value, is_short = self.words, self.first.value, self.keyword.startswith("min")
         if self.code == "pattern":
-            return words.sentences(self._about(), words("Ask the user for what you do not know."))
+            advice = (
+                _LOOK_IT_UP if is_identifier(self._name) else marked("Ask the user for what you do not know.")
+            )
+            return words.sentences(self._about(), words(advice))
         if self.code == "format":
-            is_time = self.faults[0].bound == "date-time" and not self._reason()
-            return words("Z stands for UTC; another time zone is written like +02:00.") if is_time else ""
+            return words(_TIME_ZONE) if self.faults[0].bound == "date-time" and not self._reason() else ""
         if isinstance(value, (Mapping, list)) and is_short:
             return words(_LOOK_IT_UP)
         is_list = isinstance(value, list) and not any(way.prefix for way in self.node.ways)
@@ -303,8 +309,7 @@ class FaultGroup:
         items = patch[0].get("value") if [each["op"] for each in patch] == ["replace"] else None
         if isinstance(items, list) and all(isinstance(each, str) for each in items):
             return in_json(items)  # `1,234` may be one number
-        name = next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
-        is_risky = self.refused.destructive or is_identifier(name)
+        is_risky = self.refused.destructive or is_identifier(self._name)
         return None if is_risky else self.node.once(say.example)
 
     def _not_as_text(self) -> str:
@@ -350,11 +355,13 @@ class FaultGroup:
             return self.words("This is the schema of the value: send the value itself.")
         formats = {way.format for way in self.node.ways}
         if isinstance(value, Mapping) and len(formats) == 1 and formats <= say.SAMPLES.keys() - {"json"}:
-            return self.words("Write it like {sample}.", sample=self.node.once(say.example) or "")
+            like = self.words("Write it like {sample}.", sample=self.node.once(say.example) or "")
+            return self.words.sentences(like, self.words(_TIME_ZONE) if formats == {"date-time"} else "")
         is_any_text = formats == {None} and not any(way.enum for way in self.node.ways)
         is_flat = isinstance(value, list) and not any(isinstance(each, (Mapping, list)) for each in value)
         if self.kinds == {"string"} and ((is_any_text and not is_flat) or formats & {"json", "json-string"}):
-            return self.words("Send a string; if all of it is meant, write it as JSON text.")
+            is_json = marked("Send a string, and JSON text only if JSON is asked for.")
+            return self.words.sentences(self._about(), self.words(is_json))
         return self.words("Send one value.") if self.kinds else ""
 
     def _leave_out(self) -> str:
@@ -422,9 +429,10 @@ class FaultGroup:
         told = words.either([self._where(path) for path in beside][:_MAX_NEAR])
         if told:
             said = words("If {names} is meant, send it under this name.", names=told)
-            values = [self.refused.look(path).value for path in beside]
-            return words.sentences(said, self._several(values[0]) if len(values) == 1 else "")
-        is_unknown = is_identifier(name if isinstance(name, str) else None) and bool(around.value)
+            several = self._several(self.refused.look(next(iter(beside))).value) if len(beside) == 1 else ""
+            is_other = is_identifier(self._name) and not all(is_identifier(str(path[-1])) for path in beside)
+            return words.sentences(said, several, words(_LOOK_IT_UP) if is_other else "")
+        is_unknown = is_identifier(self._name) and bool(around.value)
         return words.sentences(
             self._undeclared(around) if self.at_length else "", words(_LOOK_IT_UP) if is_unknown else ""
         )
@@ -443,7 +451,7 @@ class FaultGroup:
         sent = [key for key in around.value if not any(way.declares(key) for way in ways)]
         places = [self.refused.look((*around.path, key)) for key in sent[:_MAX_NEAR]]
         names = [self._where(each.path) for each in places if HIDDEN not in each.shown]
-        text = marked("The tool does not know {names}: send it under a declared name.")
+        text = marked("The tool does not know {names}: send what is in it under declared names.")
         return self.words(text, names=self.words.all_of(names)) if names else ""
 
     def _unknown(self, named: str) -> str:

@@ -196,7 +196,7 @@ def test_a_name_sent_elsewhere_is_located():
         "It was sent inside 'arguments': if that is the one, send it beside 'arguments'." in missing.message
     )
     (missing,) = normalize(opened("message", message=STRING), {"msg": "x"}).violations
-    assert missing.message.endswith("The tool does not know 'msg': send it under a declared name.")
+    assert missing.message.endswith("The tool does not know 'msg': send what is in it under declared names.")
 
 
 def test_a_quoted_name_is_repeated():

@@ -57,7 +57,7 @@ ONE_FAULT = [
         {"tags": ["a", {}]},
         "type",
         "/tags/1",
-        "'tags[1]' must be a string, but got an object. Send a string; if all of it is meant, write it as JSON text.",
+        "'tags[1]' must be a string, but got an object. Send a string, and JSON text only if JSON is asked for.",
         id="inside a union",
     ),
     pytest.param(
