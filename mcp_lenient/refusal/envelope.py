@@ -60,6 +60,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CODES: Final = {"type": "INVALID_{}_TYPE", "missing": "MISSING_{}", "ambiguous": "AMBIGUOUS_{}"}
 _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVALID_{}_TYPE")}
+_OR_ASK: Final = marked("The tool was not run. Correct the call and send it again, or ask the user.")
 _FRAMES: Final[Mapping[Subject, tuple[str, str]]] = {
     "tool": (
         marked("Invalid arguments for tool '{name}':"),
@@ -186,6 +187,8 @@ def _message(
 ) -> str:
     first, last = _FRAMES[subject]
     opening = words(first, name=name)
+    if subject == "tool" and any(map(_may_be_unknown, violations)):
+        last = _OR_ASK
     closing = words(last) if again is None else _alike(name, again.times, words)
     said = [words.of(violation.message) for violation in _without_twins(violations)]
     if len(said) < 2:
@@ -196,6 +199,11 @@ def _message(
     rest = len(said) - len(lines)
     more = [words.plural(*MORE_FAULTS, rest)] if rest else []
     return "\n".join((opening, *lines, *more, closing))
+
+
+def _may_be_unknown(violation: Violation) -> bool:
+    """Return whether the caller may not know a value that would be right: none is offered, and none was sent elsewhere."""
+    return violation.code != "unknown" and not violation.fixes and not violation.did_you_mean
 
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:

@@ -205,6 +205,8 @@ def description(node: Node) -> str:
 def shape(node: Node, words: Language) -> str:
     """Return a sentence about the properties of the expected object, or of the items of the expected list, or ""."""
     owners, is_list = _owners(node)
+    if is_list and len(owners) == 1 and owners[0].enum is not None:
+        return words("Each item must be {expected}.", expected=expected(owners[0], words))
     names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
     form = marked("Each item has {names}.") if is_list else marked("It has {names}.")
     return words(form, names=names) if names else ""

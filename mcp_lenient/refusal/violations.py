@@ -14,8 +14,8 @@ from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
-from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, short_scalar, shown
-from mcp_lenient.values.json_values import break_of, json_type, number_in_text, pointer
+from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, name_words, place, short_scalar, shown
+from mcp_lenient.values.json_values import break_of, json_type, looks_like_json, number_in_text, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
@@ -52,7 +52,6 @@ _MUST: Final = marked_plural("{places} must {asked}.", "{places} must each {aske
 _MUST_NOT_AS: Final = marked_plural(
     "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
 )
-_LOOK_IT_UP: Final = marked("Look up what is missing or ask the user; do not make it up.")
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
 _IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
 _IS_NOT_BY_TOOL: Final = marked_plural(
@@ -289,17 +288,16 @@ class FaultGroup:
 
     def _beyond_limit(self) -> str:
         """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
-        words, value, is_short = self.words, self.first.value, self.keyword.startswith("min")
+        words, value = self.words, self.first.value
         if self.code == "pattern":
-            advice = (
-                _LOOK_IT_UP if is_identifier(self._name) else marked("Ask the user for what you do not know.")
-            )
-            return words.sentences(self._about(), words(advice))
+            return self._about()
         if self.code == "format":
             return words(_TIME_ZONE) if self.faults[0].bound == "date-time" and not self._reason() else ""
-        if isinstance(value, (Mapping, list)) and is_short:
-            return words(_LOOK_IT_UP)
-        is_list = isinstance(value, list) and not any(way.prefix for way in self.node.ways)
+        is_list = (
+            isinstance(value, list)
+            and self.keyword == "maxItems"
+            and not any(way.prefix for way in self.node.ways)
+        )
         is_split = is_list and len(self.first.path) == 1 and not self.refused.destructive
         return words("If each item stands alone, send the rest in another call.") if is_split else ""
 
@@ -322,7 +320,10 @@ class FaultGroup:
         if kinds & _CONTAINERS:
             shape = self.node.once(say.choice if sample else say.shape, words)
             form = sample or ("{…}" if "object" in kinds else "[…]")
-            return shape or words("Write it as JSON, like {sample}, not as text.", sample=form)
+            like = marked("Write it like {sample}.")
+            if "object" not in kinds or looks_like_json(self.first.value):
+                like = marked("Write it as JSON, like {sample}, not as text.")
+            return shape or words.sentences(self._about(), words(like, sample=form))
         if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):
             return ""
         if "boolean" in kinds:
@@ -332,9 +333,10 @@ class FaultGroup:
         text = self.first.value
         if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
             return words("Send a whole number.") if number_in_text(text) is not None else self._about()
+        form = marked("Write it in digits.")
         if self.first.optional:
-            return words("Write it in digits, or leave it out.")
-        return words("Write it in digits, like {sample}.", sample=sample) if sample else ""
+            form = marked("Write it in digits, or leave it out.")
+        return words.sentences(self._about(), words(form))
 
     def _several(self, value: Any) -> str:
         """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
@@ -347,7 +349,7 @@ class FaultGroup:
             isinstance(item, str) for item in value
         )
         if is_free and self.node.takes("\n".join(value)):
-            return self.words("If this is one text, join its lines; otherwise call once for each.")
+            return self.words("Join it if it is one text; else call once for each.")
         return self.words("Send one value; call once for each only if each needs its own call.")
 
     def _not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
@@ -374,9 +376,7 @@ class FaultGroup:
             return words("Leave it out if you have no value: the default is {value}.", value=in_json(default))
         is_none_of_several = len(self.node.once(say.allowed_values)) > 1 and not self.near
         if is_none_of_several and first.value is not None and not _CONTAINERS.intersection(self.types):
-            if may_leave:
-                return words("If none of these fits, ask the user or leave it out.")
-            return words("If none of these fits, ask the user.")
+            return words("If none fits, leave it out.") if may_leave else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named and not first.optional
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
@@ -430,12 +430,8 @@ class FaultGroup:
         if told:
             said = words("If {names} is meant, send it under this name.", names=told)
             several = self._several(self.refused.look(next(iter(beside))).value) if len(beside) == 1 else ""
-            is_other = is_identifier(self._name) and not all(is_identifier(str(path[-1])) for path in beside)
-            return words.sentences(said, several, words(_LOOK_IT_UP) if is_other else "")
-        is_unknown = is_identifier(self._name) and bool(around.value)
-        return words.sentences(
-            self._undeclared(around) if self.at_length else "", words(_LOOK_IT_UP) if is_unknown else ""
-        )
+            return words.sentences(said, several)
+        return self._undeclared(around) if self.at_length else ""
 
     def _echoed(self, around: Location) -> str:
         is_echoed = any(is_echo(way, around.value) for way in around.ways)
@@ -465,9 +461,12 @@ class FaultGroup:
             meant = echoed if self.at_length else ""
         elif not meant and inside and inside[0][:-1] == above.path:
             meant = words("It belongs inside {place}.", place=self._where(inside[0]))
-        elif not meant and (holder := _open_holder(ways)):
+        elif not meant and (holder := _open_holder(ways, str(self.first.path[-1]))):
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
-        return words.sentences(told, meant, self._accepted(ways) if self.at_length else "")
+        accepted = self._accepted(ways) if self.at_length else ""
+        is_lost = not meant and self.at_length and not self.changes
+        rest = words("Leave it out only if nothing depends on it.") if is_lost else ""
+        return words.sentences(told, meant, accepted, rest)
 
     def _accepted(self, ways: Sequence[Node]) -> str:
         """Name the parameters of the branches that may be meant, but not of those that declare this name."""
@@ -480,8 +479,11 @@ class FaultGroup:
         return words.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
 
 
-def _open_holder(ways: Sequence[Node]) -> str:
-    """Return the only parameter for arguments of any names; empty if there is none."""
+def _open_holder(ways: Sequence[Node], sent: str) -> str:
+    """Return the only parameter for arguments of any names, or of names that its description gives; empty if there is none."""
     nodes = ways[0].property_nodes if ways else {}
-    found = [name for name, node in nodes.items() if name in WRAPPERS and is_free_object(node)]
-    return found[0] if len(found) == 1 else ""
+    free = {name: node for name, node in nodes.items() if is_free_object(node)}
+    found = [name for name in free if name in WRAPPERS]
+    described = [name for name, node in free.items() if sent in name_words(say.description(node))]
+    holders = found or described
+    return holders[0] if len(holders) == 1 else ""

@@ -17,6 +17,7 @@ from mcp_lenient.rules.rules import (
     Rule,
     allows_one_value,
     injected_keys,
+    is_free_object,
     is_qualified,
     keeps_unit,
 )
@@ -419,11 +420,13 @@ def _stands_for(word: str, whole: str) -> bool:
 def _renamed(names: Names, meant: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     """Yield one name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
     often = Counter(name for found in meant.values() for name in found)
+    nodes = names.place.node.property_nodes
     for key, found in meant.items():
         last = (name_words(key) or ("",))[-1]
         is_several = len(found) > 1 and singular(last) != last  # `dates` for the dates of start and end
         for name in found if all(often[name] == 1 for name in found) and not is_several else ():
-            if _may_rename(names.place.node, names.value[key], key, name):
+            may_hold_all = len(names.unknown) > 1 and is_free_object(nodes[name])
+            if not may_hold_all and _may_rename(names.place.node, names.value[key], key, name):
                 yield {name if each == key else each: own for each, own in names.value.items()}
 
 

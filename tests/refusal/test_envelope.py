@@ -35,7 +35,7 @@ async def test_one_fault():
         "recovery": "correctable",
         "retryable": False,
         "message": f"Invalid arguments for tool 'store_context': {message} The tool was not run. "
-        "Correct the call and send it again.",
+        "Correct the call and send it again, or ask the user.",
         "details": {
             "tool": "store_context",
             "parameter": "tags",
@@ -119,6 +119,19 @@ async def test_omitted_names_are_counted_in_the_envelope():
     """The names that do not fit are counted."""
     names = (await refused({}, LARGE))["details"]["parameters"]
     assert len(names["required"]) + len(names["optional"]) + names["omitted"] == 1_000
+
+
+@pytest.mark.parametrize(
+    ("sent", "asks"),
+    [
+        pytest.param({"content": "x", "tags": 123}, True, id="nothing to correct it with"),
+        pytest.param({"contnt": "x"}, False, id="a fix is offered"),
+        pytest.param({"content": "x", "color": "red"}, False, id="only a name is unknown"),
+    ],
+)
+async def test_the_user_is_to_be_asked_where_the_caller_may_not_know(sent, *, asks):
+    """Where no other value is offered, the user may be asked, so that none is made up."""
+    assert (await refused(sent))["message"].endswith(", or ask the user.") is asks
 
 
 async def test_a_misspelt_name_is_said_once():

@@ -38,12 +38,12 @@ pytestmark = pytest.mark.skipif(
     reason="a text has no translation yet, which test_catalogs.py names",
 )
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
-QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\{.*?\}|\[.*?\]")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\{.*?\}|\[.*?\]|含义：[^。]*。")
 OWN_NAMES = {"JSON", "UUID", "URI", "URL", "IPv", "null", "true", "false", "schema", "date", "json"}
 
 
 def english_in(message: str) -> set[str]:
-    """Return the English words of a message, except names, values, formats and JSON's own words."""
+    """Return the English words of a message, except names, values, descriptions, formats and JSON's own words."""
     return set(ENGLISH.findall(QUOTED.sub("", message))) - OWN_NAMES
 
 

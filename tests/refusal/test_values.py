@@ -92,20 +92,20 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         (
             _Level,
             "HIGHEST",
-            'one of 1, 2, but got the string "HIGHEST". If none of these fits, ask the user.',
+            'one of 1, 2, but got the string "HIGHEST".',
         ),
         (_Color, [1, 2], '"red", but got an array. Send one value.'),
         (int, None, "an integer, but got null. It cannot be left out: send a value."),
         (
             _Budget,
             "cheap",
-            'an object, but got a string. Write it as JSON, like {"low": 1.5, "high": 1.5}, not as text.',
+            'an object, but got a string. Write it like {"low": 1.5, "high": 1.5}.',
         ),
-        (dict[str, Any], "cheap", "an object, but got a string. Write it as JSON, like {…}, not as text."),
+        (dict[str, Any], "cheap", "an object, but got a string. Write it like {…}."),
         (
             Annotated[int, Field(ge=10)],
             "many",
-            'an integer, but got the string "many". Write it in digits, like 10.',
+            'an integer, but got the string "many". Write it in digits.',
         ),
     ],
 )
@@ -152,7 +152,7 @@ def test_the_message_describes_valid_values(kind, value, reported):
         (
             Annotated[str, Field(pattern="^[A-Z]{3}$")] | None,
             "null",
-            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null". Ask the user for what you do not know.',
+            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null".',
         ),
     ],
 )
@@ -164,10 +164,10 @@ def test_the_message_says_what_a_value_of_the_right_type_breaks(kind, value, rep
 @each_row(
     ("kind", "value", "place", "reported"),
     [
-        (tuple[int, str], ["a", True], "[0]", 'the string "a". Write it in digits, like 1.'),
+        (tuple[int, str], ["a", True], "[0]", 'the string "a". Write it in digits.'),
         (list[list[int]], [[1.5]], "[0][0]", "the number 1.5. Send a whole number."),
         (dict[str, int], {"count": {"a": 1}}, ".count", "an object. Send one value."),
-        (dict[str, int], {"a": "many"}, ".a", "a string. Write it in digits, like 1."),
+        (dict[str, int], {"a": "many"}, ".a", "a string. Write it in digits."),
         (dict[str, int], {"api_key": 1.5}, ".api_key", "a number. Send a whole number."),
     ],
 )

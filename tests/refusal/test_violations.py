@@ -72,7 +72,7 @@ ONE_FAULT = [
         {"ahead": "b"},
         "pattern",
         "/ahead",
-        '\'ahead\' must match the pattern "^(?=a)ab", but got the string "b". Ask the user for what you do not know.',
+        '\'ahead\' must match the pattern "^(?=a)ab", but got the string "b".',
         id="lookahead",
     ),
     pytest.param(
