@@ -77,10 +77,11 @@ def rule(name: str) -> str:
 
 def error_codes() -> str:
     """Return the error code of the envelope for each kind of violation, of a parameter and inside its value."""
-    rows = (
-        (_code(code), _code(_error_code(code, "/parameter")), _code(_error_code(code, "/parameter/0")))
-        for code in get_args(ViolationCode)
-    )
+    violations: dict[tuple[str, str], list[str]] = {}
+    for code in get_args(ViolationCode):
+        error_codes = _error_code(code, "/parameter"), _error_code(code, "/parameter/0")
+        violations.setdefault(error_codes, []).append(_code(code))
+    rows = ((", ".join(codes), *map(_code, error_codes)) for error_codes, codes in violations.items())
     return _table(("violation", "of a parameter", "inside its value"), rows)
 
 
