@@ -63,15 +63,12 @@ def _sample(family: Family) -> tuple[str, str]:
 def rule(name: str) -> str:
     """Return the page of a rule's family, below the heading."""
     family = FAMILY_OF[name]
-    parts = [
+    parts = (
         f"**Repairs**: {family.does}.",
         f"**Exceptions**: {family.unless}.",
         f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {_TIERS[name]}.",
         _examples(family),
-    ]
-    if len(family.rules) > 1:
-        rows = ((_code(rule), mistake) for rule, mistake in family.rules.items())
-        parts.insert(-1, _table(("rule", "the mistake"), rows))
+    )
     return "\n\n".join(parts)
 
 
