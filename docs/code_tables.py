@@ -36,16 +36,17 @@ _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 
 def rules() -> str:
-    """Return one row for each family of rules, with a call that it repairs and a link to its page."""
-    rows = (
-        (
-            str(_TIERS[_first(family)]),
-            f"[{_title(family)}](rules/{_first(family)}.md)",
-            *(_sample(family) if family.repaired else _tool_name("storeContext")),
-        )
-        for family in CATALOGUE
-    )
-    return _table(("tier", "rules", "sent", "the tool gets"), rows)
+    """Return the families of rules by tier, each with a call that it repairs and a link to its page."""
+    parts = []
+    for tier in sorted(set(_TIERS.values())):
+        families = [family for family in CATALOGUE if _TIERS[_first(family)] == tier]
+        parts += [f"### Tier {tier}", "\n".join(map(_line, families))]
+    return "\n\n".join(parts)
+
+
+def _line(family: Family) -> str:
+    sent, received = _sample(family) if family.repaired else _tool_name("storeContext")
+    return f"- [{_title(family)}](rules/{_first(family)}.md): {sent} becomes {received}"
 
 
 def changelog() -> str:
