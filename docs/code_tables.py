@@ -45,7 +45,7 @@ def rules() -> str:
 
 
 def _line(family: Family) -> str:
-    sent, received = _sample(family) if family.repaired else _tool_name("storeContext")
+    sent, received = _sample(family) if family.repaired else ("`storeContext`", "`store_context`")
     return f"- [{_title(family)}](rules/{_first(family)}.md): {sent} becomes {received}"
 
 
@@ -174,10 +174,10 @@ def _schema(family: Family) -> Mapping[str, Any]:
     }
 
 
-def _tool_name(sent: str) -> tuple[str, str]:
-    """Return a tool's name as sent and the outcome on the server ``notes``, which has one tool."""
-    meant = tool_target(sent, ["store_context"], ["notes"])
-    return f"tool {_code(sent)}", "refused" if meant is None else f"tool {_code(meant.name)}"
+def _renamed(sent: str) -> tuple[str, str] | None:
+    """Return a tool's name as sent and as called on the server ``notes``, which has one tool; None if it is refused."""
+    target = tool_target(sent, ["store_context"], ["notes"])
+    return None if target is None else (_code(sent), _code(target.name))
 
 
 def _examples(family: Family) -> str:
@@ -189,12 +189,17 @@ def _examples(family: Family) -> str:
             "mcp__mail__store_context",
             "store",
         )
-        table = _table(("sent", "outcome"), map(_tool_name, sent))
-        return f"On the server `notes`, which has the tool `store_context`:\n\n{table}"
-    types = "; ".join(f"`{name}`: {_type(node)}" for name, node in family.properties.items())
-    table = _table(("sent", "the tool gets"), (_repaired(family, sent) for sent in family.repaired))
-    refused = ", ".join(_code(_json(sent)) for sent in family.refused)
-    return f"With {types}:\n\n{table}\n\nRefused: {refused}."
+        condition = "Names of tools on the server `notes`, which has `store_context`"
+        repaired = [renamed for name in sent if (renamed := _renamed(name))]
+        refused = [_code(name) for name in sent if not _renamed(name)]
+    else:
+        condition = "With " + "; ".join(
+            f"`{name}`: {_type(node)}" for name, node in family.properties.items()
+        )
+        repaired = [_repaired(family, sent) for sent in family.repaired]
+        refused = [_code(_json(sent)) for sent in family.refused]
+    lines = "\n".join(f"- {sent} becomes {received}" for sent, received in repaired)
+    return f"{condition}:\n\n{lines}\n\nRefused: {', '.join(refused)}."
 
 
 def _repaired(family: Family, sent: Mapping[str, Any]) -> tuple[str, str]:
