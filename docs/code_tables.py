@@ -18,7 +18,7 @@ from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
 from mcp_lenient.cli import app
 from mcp_lenient.devtools.check.providers import EFFECTS
 from mcp_lenient.devtools.rule_catalogue import CATALOGUE, FAMILY_OF, Family
-from mcp_lenient.portable.limits import address, limits_of, providers
+from mcp_lenient.portable.limits import like, limits_of, providers
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.names import tool_target
@@ -36,16 +36,17 @@ _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 
 def rules() -> str:
-    """Return one row for each family of rules, with a call that it repairs and a link to its page."""
-    rows = (
-        (
-            str(_TIERS[_first(family)]),
-            f"[{_title(family)}](rules/{_first(family)}.md)",
-            *(_sample(family) if family.repaired else _tool_name("storeContext")),
-        )
-        for family in CATALOGUE
-    )
-    return _table(("tier", "rules", "sent", "the tool gets"), rows)
+    """Return the families of rules by tier, each with a call that it repairs and a link to its page."""
+    parts = []
+    for tier in sorted(set(_TIERS.values())):
+        families = [family for family in CATALOGUE if _TIERS[_first(family)] == tier]
+        parts += [f"### Tier {tier}", "\n".join(map(_line, families))]
+    return "\n\n".join(parts)
+
+
+def _line(family: Family) -> str:
+    sent, received = _sample(family) if family.repaired else ("`storeContext`", "`store_context`")
+    return f"- [{_title(family)}](rules/{_first(family)}.md): {sent} becomes {received}"
 
 
 def changelog() -> str:
@@ -63,55 +64,54 @@ def _sample(family: Family) -> tuple[str, str]:
 def rule(name: str) -> str:
     """Return the page of a rule's family, below the heading."""
     family = FAMILY_OF[name]
-    rows = ((_code(each), sent) for each, sent in family.rules.items())
-    return "\n\n".join(
-        (
-            f"**Repairs**: {family.does}.",
-            f"**Exceptions**: {family.unless}.",
-            f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {_TIERS[name]}.",
-            _table(("rule", "the mistake"), rows),
-            "## Examples",
-            _examples(family),
-            "## Turn it off",
-            f"`Policy(disable={{{', '.join(map(_quoted, family.rules))}}})`.",
-        )
+    parts = (
+        f"**Repairs**: {family.does}.",
+        f"**Exceptions**: {family.unless}.",
+        f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {_TIERS[name]}.",
+        _examples(family),
     )
+    return "\n\n".join(parts)
 
 
 def error_codes() -> str:
     """Return the error code of the envelope for each kind of violation, of a parameter and inside its value."""
-    rows = (
-        (_code(code), _code(_error_code(code, "/parameter")), _code(_error_code(code, "/parameter/0")))
-        for code in get_args(ViolationCode)
-    )
+    violations: dict[tuple[str, str], list[str]] = {}
+    for code in get_args(ViolationCode):
+        error_codes = _error_code(code, "/parameter"), _error_code(code, "/parameter/0")
+        violations.setdefault(error_codes, []).append(_code(code))
+    rows = ((", ".join(codes), *map(_code, error_codes)) for error_codes, codes in violations.items())
     return _table(("violation", "of a parameter", "inside its value"), rows)
 
 
 def options(command: str) -> str:
-    """Return the options of one command: how each is written, what it does, and its default."""
+    """Return the options of one command: how each is written, its default, and what it does."""
     arguments = app[command].assemble_argument_collection(parse_docstring=True)
     rows = (
-        (_written(each), " ".join((each.parameter.help or "").split()), _default(each))
-        for each in arguments
-        if each.names[0].startswith("-")
+        f"- {_written(argument)}{_default(argument)}: {' '.join((argument.parameter.help or '').split())}"
+        for argument in arguments
+        if argument.names[0].startswith("-")
     )
-    return _table(("option", "what it does", "default"), rows)
+    return "\n".join(rows)
 
 
 def limits() -> str:
-    """Return what each provider and client rejects or ignores, what happens then, where this is said, and when."""
-    rows = (
-        (
-            _code(of),
-            _plain(limit.rule),
-            EFFECTS[limit.effect],
-            ", ".join(map(_source, limit.sources)),
-            limit.seen,
-        )
-        for of in providers()
+    """Return what each provider and client asks for, below what happens otherwise."""
+    parts = []
+    for effect, words in EFFECTS.items():
+        rows = [f"- {_code(of)}: {'; '.join(asked)}" for of in providers() if (asked := _asked(of, effect))]
+        parts += [f"## Otherwise {words}", "\n".join(rows)]
+    return "\n\n".join(parts)
+
+
+def _asked(of: str, effect: str) -> list[str]:
+    """Return what one asks for, with a reference in place of what another asks for too."""
+    shared = () if (other := like(of)) is None else [limit.rule for limit in limits_of(other)]
+    asked = (
+        f"as {_code(str(other))}" if limit.rule in shared else _plain(limit.rule)
         for limit in limits_of(of)
+        if limit.effect == effect
     )
-    return _table(("provider or client", "what it asks for", "otherwise", "source", "seen"), rows)
+    return list(dict.fromkeys(asked))
 
 
 def suites() -> str:
@@ -135,11 +135,6 @@ def _plain(text: str) -> str:
     return re.sub(r"\$\w+|\"[^\"]+\"|mcp__\w+", lambda found: _code(found[0].strip('"')), text)
 
 
-def _source(source: str) -> str:
-    url = address(source)
-    return source if url is None else f"[{source}]({url})"
-
-
 def _written(argument: Argument) -> str:
     choices = argument.get_choices()
     takes = "" if argument.hint is bool else f" {'|'.join(choices) if choices else _KINDS[argument.hint]}"
@@ -148,9 +143,9 @@ def _written(argument: Argument) -> str:
 
 def _default(argument: Argument) -> str:
     default = argument.field_info.default
-    if isinstance(default, bool):
-        return _code(argument.names[0]) if default else ""
-    return "" if default is None or default == () else _code(str(default))
+    if default is None or default is False or default == ():
+        return ""
+    return f" ({_code(argument.names[0] if default is True else str(default))})"
 
 
 def _error_code(code: ViolationCode, pointer: str) -> str:
@@ -160,10 +155,6 @@ def _error_code(code: ViolationCode, pointer: str) -> str:
         .replace("_PARAMETER", "_<PARAMETER>")
         .replace("UNKNOWN_<PARAMETER>", "UNKNOWN_PARAMETER")
     )
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 def _first(family: Family) -> str:
@@ -183,10 +174,10 @@ def _schema(family: Family) -> Mapping[str, Any]:
     }
 
 
-def _tool_name(sent: str) -> tuple[str, str]:
-    """Return a tool's name as sent and the outcome on the server ``notes``, which has one tool."""
-    meant = tool_target(sent, ["store_context"], ["notes"])
-    return f"tool {_code(sent)}", "refused" if meant is None else f"tool {_code(meant.name)}"
+def _renamed(sent: str) -> tuple[str, str] | None:
+    """Return a tool's name as sent and as called on the server ``notes``, which has one tool; None if it is refused."""
+    target = tool_target(sent, ["store_context"], ["notes"])
+    return None if target is None else (_code(sent), _code(target.name))
 
 
 def _examples(family: Family) -> str:
@@ -198,22 +189,30 @@ def _examples(family: Family) -> str:
             "mcp__mail__store_context",
             "store",
         )
-        table = _table(("sent", "outcome"), map(_tool_name, sent))
-        return f"On the server `notes`, which has the tool `store_context`:\n\n{table}"
-    rows = (_outcome(_schema(family), sent) for sent in (*family.repaired, *family.refused))
-    types = "; ".join(f"`{name}`: {_type(node)}" for name, node in family.properties.items())
-    return f"With {types}:\n\n{_table(('sent', 'outcome'), rows)}"
+        condition = "Names of tools on the server `notes`, which has `store_context`"
+        repaired = [renamed for name in sent if (renamed := _renamed(name))]
+        refused = [_code(name) for name in sent if not _renamed(name)]
+    else:
+        condition = "With " + "; ".join(
+            f"`{name}`: {_type(node)}" for name, node in family.properties.items()
+        )
+        repaired = [_repaired(family, sent) for sent in family.repaired]
+        refused = [_code(_json(sent)) for sent in family.refused]
+    lines = "\n".join(f"- {sent} becomes {received}" for sent, received in repaired)
+    return f"{condition}:\n\n{lines}\n\nRefused: {', '.join(refused)}."
 
 
-def _outcome(schema: Mapping[str, Any], sent: Mapping[str, Any]) -> tuple[str, str]:
-    normalized = normalize(schema, sent, policy=_DECLARED)
-    if normalized.violations:
-        return _code(_json(sent)), f"refused: {normalized.violations[0].message}"
-    repairs = ", ".join(dict.fromkeys(_code(repair.rule) for repair in normalized.repairs))
-    return _code(_json(sent)), f"{_code(_json(normalized.arguments))} by {repairs}"
+def _repaired(family: Family, sent: Mapping[str, Any]) -> tuple[str, str]:
+    """Return arguments as sent and as repaired, with the rule where the family has several."""
+    normalized = normalize(_schema(family), sent, policy=_DECLARED)
+    names = dict.fromkeys(repair.rule for repair in normalized.repairs)
+    rules = "" if list(names) == list(family.rules) else f" by {', '.join(map(_code, names))}"
+    return _code(_json(sent)), f"{_code(_json(normalized.arguments))}{rules}"
 
 
 def _type(node: Mapping[str, Any]) -> str:
+    if "description" in node:
+        return f'{node["type"]} "{node["description"]}"'
     if "enum" in node:
         return "one of " + ", ".join(_code(_json(member)) for member in node["enum"])
     if "anyOf" in node:

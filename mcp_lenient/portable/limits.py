@@ -128,6 +128,12 @@ def limits_of(of: str) -> tuple[Limit, ...]:
     return (*taken, *own)
 
 
+def like(of: str) -> str | None:
+    """Return whose limits a provider or client has besides those of its own, or None."""
+    other: str | None = _table()["limits"][of].get("like")
+    return other
+
+
 def _limit(of: str, row: Mapping[str, Any]) -> Limit:
     ((test, asked),) = row["test"].items()
     row = {**row, "sources": tuple(row["sources"]), "test": test, "asked": asked}

@@ -19,10 +19,10 @@ COMMANDS = [name for name in app if not name.startswith("-")]
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_option_is_in_its_section(command):
-    """The table in a command's section lists exactly its options, each with a description."""
+    """The list in a command's section has exactly its options, each with a description."""
     arguments = app[command].assemble_argument_collection()
     there = {name for argument in arguments for name in argument.names if name.startswith("--")}
-    rows = re.findall(r"^\| (`--.+?) \| (\S.*?) \|", SECTIONS[command], re.MULTILINE)
+    rows = re.findall(r"^- (`--.+?): (\S.*)$", SECTIONS[command], re.MULTILINE)
     assert {name for option, _ in rows for name in re.findall(r"`(--[\w-]+)", option)} == there
 
 

@@ -45,7 +45,6 @@ MODULES = sorted(
 """Modules with an example in a docstring."""
 NOT_ON_3 = {
     "proxy.md": PROXY,
-    "contextforge.md": PROXY,
     "sdk-2.md": NOT_THERE,
     "mcp_lenient.adapters.fastmcp.proxy.server": PROXY,
     "mcp_lenient.adapters.mcp_sdk.middleware": NOT_THERE,

@@ -105,11 +105,11 @@ def test_panels_do_not_overlap():
 @pytest.mark.parametrize(
     "name", ["mcp_lenient.calls", "mcp_lenient.repairs", "mcp_lenient.violations", "mcp_lenient.added_time"]
 )
-async def test_the_table_of_metrics_is_true(name, counted):
-    """The table on the page has each metric with its labels."""
+async def test_the_list_of_metrics_is_true(name, counted):
+    """The list on the page has each metric with its labels."""
     await call(lenient(tool), "tool", {"tags": '["a"]'})
     await call(lenient(tool), "tool", {"tags": 5})
-    reported = re.search(rf"^\| `{re.escape(name)}` \|[^|]*\|(.*)\|$", HOW_TO, re.MULTILINE)
+    reported = re.search(rf"^- `{re.escape(name)}` \([^)]*\): (.*)$", HOW_TO, re.MULTILINE)
     assert reported
     assert set(re.findall(r"`(\w+)`", reported[1])) == {
         label for point in counted()[name] for label, _ in point
