@@ -465,7 +465,7 @@ class FaultGroup:
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
         accepted = self._accepted(ways) if self.at_length else ""
         is_lost = not meant and self.at_length and not self.changes
-        rest = words("Leave it out only if nothing depends on it.") if is_lost else ""
+        rest = words("Leave it out only if nothing needs it.") if is_lost else ""
         return words.sentences(told, meant, accepted, rest)
 
     def _accepted(self, ways: Sequence[Node]) -> str:

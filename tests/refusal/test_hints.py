@@ -123,7 +123,7 @@ def test_a_name_of_another_branch_is_not_another_spelling() -> None:
     shape = union(closed("size", size=INTEGER), closed("name", name=STRING))
     (violation,) = _violations(closed("shape", shape=shape), {"shape": {"size": "1", "name": "x"}})
     assert violation.message == (
-        "unknown parameter 'shape.size'. Accepted is 'name'. Leave it out only if nothing depends on it."
+        "unknown parameter 'shape.size'. Accepted is 'name'. Leave it out only if nothing needs it."
     )
 
 
