@@ -203,7 +203,7 @@ def _message(
 
 def _may_be_unknown(violation: Violation) -> bool:
     """Return whether the caller may not know a value that would be right: none is offered, and none was sent elsewhere."""
-    return violation.code != "unknown" and not violation.fixes and not violation.did_you_mean
+    return not violation.fixes and not violation.did_you_mean
 
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:

@@ -81,6 +81,7 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
         _, paths = alike.setdefault((pattern, is_key, said), (found.values(), []))
         paths.append(path)
     groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
+    groups[0].is_first = True
     begun: set[tuple[str, Path]] = set()
     for group in groups:
         above = (group.code, group.first.path[:-1])
@@ -100,6 +101,7 @@ class FaultGroup:
     """
 
     at_length = True
+    is_first = False
     untold = 0
 
     def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
@@ -179,8 +181,9 @@ class FaultGroup:
             said = words("{place} is too large or too deeply nested. Send less at once.", place=named)
         else:
             said = words.sentences(self._refusal(named), self._hint())
+        undeclared = self._undeclared(self.refused.look(())) if self.is_first else ""
         rest = words.plural(*say.MORE_FAULTS, self.untold) if self.untold else ""
-        return words.sentences(cut(said, _MAX_MESSAGE), rest)
+        return words.sentences(cut(words.sentences(said, undeclared), _MAX_MESSAGE), rest)
 
     def _where(self, path: Path) -> str:
         told = place(self.refused.look(path).shown, quoted=True)
@@ -282,7 +285,7 @@ class FaultGroup:
         if isinstance(value, (Mapping, list)):
             return self._several(value) or self._not_as_container(value)
         if isinstance(value, float) and self.kinds == {"integer"}:
-            return words("Send a whole number.")
+            return words.sentences(self._about(), words("Send a whole number."))
         is_short = self.kinds == {"string"} and short_scalar(value)
         return self._about() if is_short and not self.node.takes(in_json(value)) else ""
 
@@ -341,16 +344,18 @@ class FaultGroup:
     def _several(self, value: Any) -> str:
         """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
         is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not self.refused.destructive
-        if not is_list or len(self.first.path) > 1 or not all(map(self.node.takes, value)):
+        fits = [self.node.takes(item) for item in value] if is_list else []
+        if not any(fits) or len(self.first.path) > 1:
             return ""
         if is_command(value) and self.node.takes(" "):
             return self.words("Write the command as one string.")
         is_free = not any(way.format for way in self.node.ways) and all(
             isinstance(item, str) for item in value
         )
-        if is_free and self.node.takes("\n".join(value)):
-            return self.words("Join it if it is one text; else call once for each.")
-        return self.words("Send one value; call once for each only if each needs its own call.")
+        advice = marked("Send one value; call once for each only if each needs its own call.")
+        if is_free and all(fits) and self.node.takes("\n".join(value)):
+            advice = marked("Join it if it is one text; else call once for each.")
+        return self.words.sentences("" if self.code == "missing" else self._about(), self.words(advice))
 
     def _not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
         if is_echo(self.node, value):
@@ -375,7 +380,12 @@ class FaultGroup:
                 return words("Leave it out if you have no value.")
             return words("Leave it out if you have no value: the default is {value}.", value=in_json(default))
         is_none_of_several = len(self.node.once(say.allowed_values)) > 1 and not self.near
-        if is_none_of_several and first.value is not None and not _CONTAINERS.intersection(self.types):
+        if (
+            is_none_of_several
+            and len(first.path) == 1
+            and first.value is not None
+            and not _CONTAINERS.intersection(self.types)
+        ):
             return words("If none fits, leave it out.") if may_leave else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named and not first.optional
@@ -425,13 +435,18 @@ class FaultGroup:
             if isinstance(content, Mapping) and name in content and holder.declared and is_other:
                 said = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
                 return words(said, place=self._where(holder.path))
-        beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,))
+        beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,) and self._may_take(path))
         told = words.either([self._where(path) for path in beside][:_MAX_NEAR])
         if told:
             said = words("If {names} is meant, send it under this name.", names=told)
             several = self._several(self.refused.look(next(iter(beside))).value) if len(beside) == 1 else ""
             return words.sentences(said, several)
-        return self._undeclared(around) if self.at_length else ""
+        return self._undeclared(around) if self.at_length and above else ""
+
+    def _may_take(self, path: Path) -> bool:
+        """Return whether a value may be sent here: it is accepted, or is of another type, which may be repaired."""
+        value = self.refused.look(path).value
+        return self.node.takes(value) or json_type(value) not in self.kinds
 
     def _echoed(self, around: Location) -> str:
         is_echoed = any(is_echo(way, around.value) for way in around.ways)
@@ -444,10 +459,16 @@ class FaultGroup:
         ways = self.refused.meant(around)
         if not isinstance(around.value, Mapping) or any(way.closed for way in ways):
             return ""
-        sent = [key for key in around.value if not any(way.declares(key) for way in ways)]
+        ends = [path for path in self._ends("path", "from") if self._may_take(path)]
+        moved = {path[-1] for path in ends if path[:-1] == around.path}
+        sent = [
+            key for key in around.value if key not in moved and not any(way.declares(key) for way in ways)
+        ]
         places = [self.refused.look((*around.path, key)) for key in sent[:_MAX_NEAR]]
         names = [self._where(each.path) for each in places if HIDDEN not in each.shown]
-        text = marked("The tool does not know {names}: send what is in it under declared names.")
+        text = marked(
+            "The tool does not know {names} and may ignore it: send what is in it under declared names."
+        )
         return self.words(text, names=self.words.all_of(names)) if names else ""
 
     def _unknown(self, named: str) -> str:
@@ -465,7 +486,7 @@ class FaultGroup:
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
         accepted = self._accepted(ways) if self.at_length else ""
         is_lost = not meant and self.at_length and not self.changes
-        rest = words("Leave it out only if nothing needs it.") if is_lost else ""
+        rest = words("Leave out only what nothing needs.") if is_lost else ""
         return words.sentences(told, meant, accepted, rest)
 
     def _accepted(self, ways: Sequence[Node]) -> str:

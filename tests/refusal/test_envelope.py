@@ -126,7 +126,7 @@ async def test_omitted_names_are_counted_in_the_envelope():
     [
         pytest.param({"content": "x", "tags": 123}, True, id="nothing to correct it with"),
         pytest.param({"contnt": "x"}, False, id="a fix is offered"),
-        pytest.param({"content": "x", "color": "red"}, False, id="only a name is unknown"),
+        pytest.param({"content": "x", "color": "red"}, True, id="a name is unknown"),
     ],
 )
 async def test_the_user_is_to_be_asked_where_the_caller_may_not_know(sent, *, asks):

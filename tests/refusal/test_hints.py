@@ -123,7 +123,7 @@ def test_a_name_of_another_branch_is_not_another_spelling() -> None:
     shape = union(closed("size", size=INTEGER), closed("name", name=STRING))
     (violation,) = _violations(closed("shape", shape=shape), {"shape": {"size": "1", "name": "x"}})
     assert violation.message == (
-        "unknown parameter 'shape.size'. Accepted is 'name'. Leave it out only if nothing needs it."
+        "unknown parameter 'shape.size'. Accepted is 'name'. Leave out only what nothing needs."
     )
 
 
@@ -198,7 +198,9 @@ def test_a_name_sent_elsewhere_is_located():
         "It was sent inside 'arguments': if that is the one, send it beside 'arguments'." in missing.message
     )
     (missing,) = normalize(opened("message", message=STRING), {"msg": "x"}).violations
-    assert missing.message.endswith("The tool does not know 'msg': send what is in it under declared names.")
+    assert missing.message.endswith(
+        "The tool does not know 'msg' and may ignore it: send what is in it under declared names."
+    )
 
 
 def test_a_quoted_name_is_repeated():
@@ -304,3 +306,20 @@ def test_a_range_is_said_whole():
     """A number outside of a range is told both ends, so that the next one is not beyond the other."""
     place = {**INTEGER, "minimum": 1, "maximum": 200}
     assert _message(place, 500) == "'p' must be from 1 to 200, but got the integer 500."
+
+
+def test_names_that_may_be_ignored_are_told_once_beside_any_fault():
+    """An undeclared name is named in an open schema, but not one that is likely another, nor twice."""
+    schema = opened("branch_name", branch_name=STRING, depth=INTEGER)
+    sent = {"name": "a", "from": "b", "depth": "deep"}
+    first, second = (each.message for each in _violations(schema, sent))
+    assert "If 'name' is meant, send it under this name." in first
+    assert "The tool does not know 'from' and may ignore it" in first
+    assert "does not know" not in second
+
+
+def test_a_name_whose_value_does_not_fit_is_not_to_be_sent_under_another():
+    """A value that the pattern of the missing name refuses is not said to be meant for it."""
+    schema = opened("space_key", space_key={**STRING, "pattern": "^[A-Z]+$"})
+    assert "If 'space' is meant" not in _violations(schema, {"space": "a team"})[0].message
+    assert "If 'space' is meant" in _violations(schema, {"space": "TEAM"})[0].message
