@@ -45,7 +45,7 @@ from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawReque
 from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, run
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool
-from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, as_run
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.snapshot import Snapshot
 from mcp_lenient.engine.contract import Contract, Decision
@@ -244,12 +244,8 @@ class LenientMiddleware(Rewriter):
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
             return await self._decided(call, self._host_call(context, raw, started, call), rejected_by)
-        if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
-            self._gate.write_accepted(self._host_call(context, raw, started), contract)
-        if self._gate.repeats.knows(message.name):
-            await self._gate.ran(self._host_call(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
-        token = call.enter(contract)
+        token, decided = call.enter(contract), perf_counter_ns()
         try:
             if arrange(server).has_others:
                 call.pending = self._pending(context, raw, started, contract)
@@ -258,10 +254,19 @@ class LenientMiddleware(Rewriter):
         except FAILURES as error:
             if call.pending is not None:
                 raise  # the answerer has seen it
+            started += perf_counter_ns() - decided
             call.pending = self._pending(context, raw, started, contract)
             return _told(call, await self._failed(error, call, context, call_next))
         finally:
             current.reset(token)
+            if call.pending is not None:
+                await call.record(self._gate, call.pending)
+            else:
+                started += perf_counter_ns() - decided  # the tool's own time does not count
+                if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
+                    self._gate.write_accepted(self._host_call(context, raw, started), contract)
+                if self._gate.repeats.knows(message.name):
+                    await self._gate.forget(self._host_call(context, raw, started))
 
     def _pending(self, context: CallContext, raw: RawCall, started: int, contract: Contract) -> Pending:
         """Return an accepted call, for the place that answers."""
@@ -288,18 +293,21 @@ class LenientMiddleware(Rewriter):
         source = self._source(fastmcp_context.fastmcp, context.message)
         allowance = self._allowance(call, context)
         source.renames = allowance.may_rename
-        decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by, limit=allowance)
+        decision = await self._gate.decided(host_call, source, rejected_by=rejected_by, limit=allowance)
         if decision.name is not None:
             # Every middleware is to see the tool's own name.
             context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
             source = self._source(fastmcp_context.fastmcp, context.message)
-            decision = await self._gate.decide_once(host_call, source, limit=allowance)
+            decision = await self._gate.decided(host_call, source, limit=allowance)
         call.context = context = self._applied(call, context, host_call, source, decision, allowance)
-        if not arrange(fastmcp_context.fastmcp).has_others:
-            result = await self._settled(call, context, call.call_next)
-        else:
-            result = await run(call, decision.contract, context, call.call_next)
+        try:
+            if not arrange(fastmcp_context.fastmcp).has_others:
+                result = await self._settled(call, context, call.call_next)
+            else:
+                result = await run(call, decision.contract, context, call.call_next)
+        finally:
+            await call.record(self._gate, cast("Pending", call.pending))
         return _told(call, result)
 
     def _applied(
@@ -312,6 +320,7 @@ class LenientMiddleware(Rewriter):
         allowance: Allowance,
     ) -> CallContext:
         """Keep a decision for the place that answers, and return the call as it is to run."""
+        decision = as_run(host_call, decision)
         changed = decision.changed()
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
@@ -339,19 +348,18 @@ class LenientMiddleware(Rewriter):
         is_same = call is not None and call.context.fastmcp_context is context.fastmcp_context
         if call is None or call.pending is None or call.pending.owner is not self or not is_same:
             return call_next(context)
-        return self._settled(call, context, call_next)
+        return self._answered_last(call, context, call_next)
+
+    async def _answered_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
+        pending = cast("Pending", call.pending)
+        if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
+            # Another middleware has changed the call, and those before it have not seen a repair of that.
+            context = await self._decided_as_seen(call, context, pending)
+        return await self._settled(call, context, call_next)
 
     async def _settled(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call; run any other, and answer what FastMCP raises of it."""
         pending = cast("Pending", call.pending)
-        if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
-            # Another middleware has changed the call, and those before it have not seen a repair of that.
-            host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
-            allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
-            source = self._source(pending.source.server, context.message)
-            decision = await self._gate.decide_once(host_call, source, limit=allowance)
-            context = self._applied(call, context, host_call, source, decision, allowance)
-            pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         place: LastPlace | None = None
         if call.is_answered:
@@ -373,9 +381,28 @@ class LenientMiddleware(Rewriter):
                 result = await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
-        if isinstance(decision, DispatcherDecision) and decision.is_left:
-            await self._ran_inside(call, decision, result, perf_counter_ns() - before)
+        await self._has_run(call, pending, result, perf_counter_ns() - before)
         return result
+
+    async def _has_run(self, call: Call, pending: Pending, result: ToolResult, took: int) -> None:
+        """Record the call inside a dispatcher's, and keep the decision about a refused call that another tool has taken."""
+        decision = pending.decision
+        if isinstance(decision, DispatcherDecision):
+            if decision.is_left:
+                await self._ran_inside(call, decision, result, took)
+        elif decision.fate == "refused" and not pending.is_refused:
+            ran = await self._gate.unrecorded(pending.host_call, pending.source, fresh=True)
+            if ran.status == "accepted":
+                pending.decision = ran
+
+    async def _decided_as_seen(self, call: Call, context: CallContext, pending: Pending) -> CallContext:
+        """Decide about a call as other middleware has seen it, and return it as it is to run."""
+        host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
+        host_call = replace(host_call, repairs=(*host_call.repairs, *pending.decision.applied_repairs))
+        allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
+        source = self._source(pending.source.server, context.message)
+        decision = await self._gate.decided(host_call, source, limit=allowance)
+        return self._applied(call, context, host_call, source, decision, allowance)
 
     async def _ran_inside(
         self, call: Call, decision: DispatcherDecision, result: ToolResult, took: int
@@ -420,12 +447,14 @@ class LenientMiddleware(Rewriter):
         if answer is not None:
             pending.is_refused = True
             return answer
-        allowance = pending.allowance or self._allowance(call, context)
         if arrange(pending.source.server).has_others:
-            allowance = replace(allowance, is_first=False)
+            context = await self._decided_as_seen(call, context, pending)
+            return await self._settled(call, context, call_next)
         host_call, source = pending.host_call, pending.source
-        decision = await self._gate.decide_once(host_call, source, limit=allowance)
-        context = self._applied(call, context, host_call, source, decision, allowance)
+        allowance = pending.allowance or self._allowance(call, context)
+        decision = await self._gate.decided(host_call, source, limit=allowance)
+        message = context.message.model_copy(update={"arguments": host_call.sent})
+        context = self._applied(call, context.copy(message=message), host_call, source, decision, allowance)
         return await self._settled(call, context, call_next)
 
     def rewrites(self, tool: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.dispatchers import DispatcherDecision
     from mcp_lenient.adapters.fastmcp.compat.running import Asker
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
-    from mcp_lenient.adapters.gate import HostCall
+    from mcp_lenient.adapters.gate import Gate, HostCall
     from mcp_lenient.adapters.snapshot import Snapshot
     from mcp_lenient.engine.contract import Contract, Decision
     from mcp_lenient.engine.tool import HostTool
@@ -46,6 +47,7 @@ class Pending:
         sent: The refused arguments.
         allowance: How far the call could be changed; None if it was accepted.
         is_refused: Whether the answer is an envelope.
+        decided: The time of the decision, by ``perf_counter_ns``.
     """
 
     message: CallToolRequestParams
@@ -57,6 +59,7 @@ class Pending:
     sent: Snapshot | None = None
     allowance: Allowance | None = None
     is_refused: bool = False
+    decided: int = field(default_factory=perf_counter_ns)
 
     def is_as_passed_on(self, message: CallToolRequestParams) -> bool:
         """Return whether no other middleware has changed the call."""
@@ -89,6 +92,7 @@ class Call:
         code: The code that made this call.
         runs: The code that this call runs.
         is_below: Whether a dispatcher's call names this one, so that others have seen it there.
+        is_recorded: Whether it is recorded what has run.
     """
 
     context: CallContext
@@ -107,7 +111,16 @@ class Call:
     code: CodeRun | None = None
     runs: CodeRun | None = None
     is_below: bool = False
+    is_recorded: bool = False
     _asker: Asker | None = None
+
+    async def record(self, gate: Gate, pending: Pending) -> None:
+        """Record once what has run, or was passed on; a refusal is recorded when it is answered."""
+        if self.is_recorded or pending.decision.fate == "refused":
+            return
+        self.is_recorded = True
+        started = pending.host_call.started + perf_counter_ns() - pending.decided
+        await gate.ran(replace(pending.host_call, started=started), pending.decision)
 
     def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> DispatcherDecision | None:
         """Return the decision about the call inside this one, if it is this call; it is made once."""
