@@ -5,7 +5,7 @@ The host runs the tool with the decision's arguments, or answers with its refusa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -219,7 +219,7 @@ class Gate:
         decision = self.compiled(tool, kept).decide(call.arguments)
         decision = decision if limit is None else limit(decision)
         if decision.status != "refused":
-            self.forget_refused(call)
+            self.forget_at_once(call.name, call.who)
         return self._recorded(call, decision)
 
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
@@ -233,7 +233,7 @@ class Gate:
             inner = await self.recorded(decision.call, inner)
             return replace(decision, inner=inner, refusal=inner.refusal)
         if decision.status != "refused":
-            await self.forget(call)
+            await self.forget(call.name, call.who)
         elif decision.mode == "repair":
             who = call.who()
             call, caller = replace(call, who=partial(dict, who)), caller_of(who)
@@ -254,7 +254,7 @@ class Gate:
             decision = as_run(call, decision.inner)
         self._record_run(call, decision)
         if decision.status != "refused":
-            await self.forget(call)
+            await self.forget(call.name, call.who)
 
     def _recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision; return it with what the host does: run with other arguments, answer, or pass on as sent."""
@@ -298,16 +298,16 @@ class Gate:
         placed_call, _ = _placed(call, contract)
         self.telemetry.write_accepted(placed_call, contract.plan)
 
-    def forget_refused(self, call: HostCall) -> Caller | None:
+    def forget_at_once(self, tool: str, who: Callable[[], Mapping[str, str | None]]) -> Caller | None:
         """Forget a caller's refused calls of a tool, after a call of it that runs; return the caller if there were any."""
-        caller = caller_of(call.who()) if self.repeats.knows(call.name) else None
-        return caller if caller is not None and self.repeats.forget(caller, call.name) else None
+        caller = caller_of(who()) if self.repeats.knows(tool) else None
+        return caller if caller is not None and self.repeats.forget(caller, tool) else None
 
-    async def forget(self, call: HostCall) -> None:
+    async def forget(self, tool: str, who: Callable[[], Mapping[str, str | None]]) -> None:
         """Forget a caller's refused calls of a tool, on other servers too, after a call of it that runs."""
-        caller = self.forget_refused(call)
+        caller = self.forget_at_once(tool, who)
         if caller is not None:
-            await self.repeats.save(caller, call.name)
+            await self.repeats.save(caller, tool)
 
     def _times(
         self, call: HostCall, policy: Policy, code: str, faults: Any = (), *, exists: bool = True

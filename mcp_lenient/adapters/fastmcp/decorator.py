@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import asker, current_context, is_called_again
 from mcp_lenient.adapters.fastmcp.order import first_judge
@@ -123,7 +123,7 @@ class _Calls:
             with suppress(ValidationError):
                 validated = handler(sent)
                 if gate.repeats.knows(self.tool.name):
-                    gate.forget_refused(self._call(sent, started))
+                    gate.forget_at_once(self._called().name, partial(identity, current_context()))
                 return validated
         call, context = self._call(sent, started), current_context()
         is_rewritten = running is None or running.is_rewriting(self.tool.fn)

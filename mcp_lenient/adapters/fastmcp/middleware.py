@@ -20,7 +20,7 @@ from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
 from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import asker
 from mcp_lenient.adapters.fastmcp.failures import (
@@ -266,7 +266,7 @@ class LenientMiddleware(Rewriter):
                 if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
                     self._gate.write_accepted(self._host_call(context, raw, started), contract)
                 if self._gate.repeats.knows(message.name):
-                    await self._gate.forget(self._host_call(context, raw, started))
+                    await self._gate.forget(message.name, partial(identity, fastmcp_context))
 
     def _pending(self, context: CallContext, raw: RawCall, started: int, contract: Contract) -> Pending:
         """Return an accepted call, for the place that answers."""
