@@ -137,6 +137,12 @@ def may_deny(middleware: Middleware) -> bool:
     return sees_calls(middleware) and not is_trusted
 
 
+def is_rate_limit(middleware: Middleware) -> bool:
+    """Return whether a middleware is FastMCP's own that counts requests, and changes no list of tools."""
+    is_own = type(middleware).__module__ == "fastmcp.server.middleware.rate_limiting"
+    return is_own and vars(middleware).keys().isdisjoint(vars(Middleware))
+
+
 def _has_hooks_of_its_own(middleware: Middleware) -> bool:
     """Return whether hooks were assigned to this object, and not to its class."""
     return not getattr(middleware, "__dict__", {}).keys().isdisjoint(_HOOKS)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from fastmcp import Context, FastMCP
 from fastmcp.server.dependencies import get_context
+from fastmcp.server.middleware import MiddlewareContext
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
 from fastmcp.tools import FunctionTool
 from fastmcp.utilities.versions import VersionSpec
-from mcp.types import CallToolRequestParams
+from mcp.types import CallToolRequestParams, ListToolsRequest
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.order import is_rate_limit
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.adapters.source import ToolSource
@@ -33,6 +36,8 @@ from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault, Path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
     from mcp.types import RequestParams
@@ -290,9 +295,19 @@ class ServerSource(ToolSource):
         return super().unknown(name, names if asks_version else set(names) - {name}, language)
 
     async def names(self) -> Collection[str]:
-        """Return the names of the tools that the client is listed."""
-        with spans.aside():
-            return {tool.name for tool in await self.server.list_tools()}
+        """Return the names of the tools that the client is listed, without asking its rate limit about a list of ours."""
+        async with Context(fastmcp=self.server) as context:
+            run: Callable[..., Awaitable[Any]] = partial(_listed, self.server)
+            for middleware in reversed(self.server.middleware):
+                run = run if is_rate_limit(middleware) else partial(middleware, call_next=run)
+            request = ListToolsRequest(method="tools/list")
+            message = MiddlewareContext(message=request, method="tools/list", fastmcp_context=context)
+            with spans.aside():
+                return {tool.name for tool in await run(message)}
+
+
+async def _listed(server: FastMCP, _message: object) -> Sequence[Tool]:
+    return await server.list_tools(run_middleware=False)
 
 
 class ToolsBelow(ServerSource):
