@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp import FastMCP
@@ -98,7 +99,7 @@ def arrange(server: FastMCP) -> Order:
         server.middleware = middleware = list(middleware)
     order = _orders.get(server)
     is_arranged = order is not None and len(middleware) == len(order.middleware)
-    if order is not None and is_arranged and all(map(_is_same, middleware, order.middleware)):
+    if order is not None and is_arranged and all(map(is_, middleware, order.middleware)):
         return order
     rewriters = [entry for entry in middleware if isinstance(entry, Rewriter)]
     ours = (Outermost, Innermost, Answerer)
@@ -111,10 +112,6 @@ def arrange(server: FastMCP) -> Order:
     middleware[:] = [*first, *others, *(last if has_others else ()), *innermost]
     _orders[server] = Order(tuple(middleware), has_others)
     return _orders[server]
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one is other
 
 
 def _stays(middleware: Middleware) -> bool:
@@ -239,7 +236,7 @@ def run_in_order(run: Run) -> Run:
     """Return FastMCP's method that runs a server's middleware, with its list arranged before the first message."""
 
     def arranged(server: FastMCP, context: Any, call_next: Any, **options: Any) -> Any:
-        if any(isinstance(entry, Rewriter) for entry in server.middleware):
+        if server in _orders or any(isinstance(entry, Rewriter) for entry in server.middleware):
             arrange(server)
         if context.method in host.ANSWERED_BEHIND_MIDDLEWARE:
             call_next = partial(_answer_or_run, server, call_next)
