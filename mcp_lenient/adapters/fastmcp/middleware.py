@@ -235,7 +235,7 @@ class LenientMiddleware(Rewriter):
         fastmcp_context, call = context.fastmcp_context, entered(context, call_next, self.policy_for)
         if fastmcp_context is None or call is None:
             return await call_next(context)
-        server, message = fastmcp_context.fastmcp, context.message
+        call.owner, server, message = self, fastmcp_context.fastmcp, context.message
         arguments = message.arguments or {}
         raw = claim(arguments)
         contract = kept_tool(self._compiled, server, message, self._caller())
@@ -245,18 +245,14 @@ class LenientMiddleware(Rewriter):
             rejected_by = None if accepts is None else contract
             return await self._decided(call, self._host_call(context, raw, started, call), rejected_by)
         # This is the path of every accepted call: no further coroutine, object or look-up.
-        token, decided = call.enter(contract), perf_counter_ns()
+        token, call.accepted = call.enter(contract), (started, decided := perf_counter_ns())
+        has_answerer = arrange(server).has_others
         try:
-            if arrange(server).has_others:
-                call.pending = self._pending(context, raw, started, contract)
-                return await call_next(context)
             return await call_next(context)
         except FAILURES as error:
-            if call.pending is not None:
-                raise  # the answerer has seen it
-            started += perf_counter_ns() - decided
-            call.pending = self._pending(context, raw, started, contract)
-            return _told(call, await self._failed(error, call, context, call_next))
+            if has_answerer:
+                raise  # it has seen this
+            return _told(call, await self._accepted_failed(error, call, context, call_next))
         finally:
             current.reset(token)
             if call.pending is not None:
@@ -264,16 +260,28 @@ class LenientMiddleware(Rewriter):
             else:
                 started += perf_counter_ns() - decided  # the tool's own time does not count
                 if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
-                    self._gate.write_accepted(self._host_call(context, raw, started), contract)
+                    self._gate.write_accepted(self._host_call(context, AS_SENT, started), contract)
                 if self._gate.repeats.knows(message.name):
                     await self._gate.forget(message.name, partial(identity, fastmcp_context))
 
-    def _pending(self, context: CallContext, raw: RawCall, started: int, contract: Contract) -> Pending:
-        """Return an accepted call, for the place that answers."""
-        host_call, message = self._host_call(context, raw, started), context.message
-        source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
-        decision = contract.accepted(message.arguments or {})
-        return Pending(message, host_call, source, decision, self, message.name)
+    async def _accepted_failed(
+        self, error: Exception, call: Call, context: CallContext, call_next: Next
+    ) -> ToolResult:
+        """Answer what FastMCP raises of a call that has gone straight on."""
+        message, contract, (started, decided) = (
+            call.context.message,
+            cast("Contract", call.contract),
+            call.accepted,
+        )
+        call.pending = Pending(
+            message,
+            self._host_call(call.context, AS_SENT, started),
+            self._source(cast("Context", context.fastmcp_context).fastmcp, message),
+            contract.accepted(message.arguments or {}),
+            message.name,
+            decided=decided,
+        )
+        return await self._failed(error, call, context, call_next)
 
     def _host_call(
         self, context: CallContext, raw: RawCall, started: int, call: Call | None = None
@@ -326,7 +334,7 @@ class LenientMiddleware(Rewriter):
             context = context.copy(message=context.message.model_copy(update=changed))
         sent = Snapshot(context.message.arguments) if decision.fate == "refused" else None
         message = context.message
-        call.pending = Pending(message, host_call, source, decision, self, message.name, sent, allowance)
+        call.pending = Pending(message, host_call, source, decision, message.name, sent, allowance)
         return context
 
     def _allowance(self, call: Call, context: CallContext) -> Allowance:
@@ -346,15 +354,19 @@ class LenientMiddleware(Rewriter):
             return refused_or_passed_on(context, call_next)
         call = current.get()
         is_same = call is not None and call.context.fastmcp_context is context.fastmcp_context
-        if call is None or call.pending is None or call.pending.owner is not self or not is_same:
+        if call is None or call.owner is not self or not is_same:
             return call_next(context)
         return self._answered_last(call, context, call_next)
 
     async def _answered_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
-        pending = cast("Pending", call.pending)
-        if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
+        if call.pending is None:
+            try:
+                return await call_next(context)
+            except FAILURES as error:
+                return await self._accepted_failed(error, call, context, call_next)
+        if call.pending.decision.fate == "refused" and not call.pending.is_as_passed_on(context.message):
             # Another middleware has changed the call, and those before it have not seen a repair of that.
-            context = await self._decided_as_seen(call, context, pending)
+            context = await self._decided_as_seen(call, context, call.pending)
         return await self._settled(call, context, call_next)
 
     async def _settled(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:

@@ -42,7 +42,6 @@ class Pending:
         host_call: The call as it was sent.
         source: The tools of its server.
         decision: The decision; a refusal is recorded when it is answered.
-        owner: The rewriter that has decided.
         name: The tool's name in it, which other middleware may change in place.
         sent: The refused arguments.
         allowance: How far the call could be changed; None if it was accepted.
@@ -54,7 +53,6 @@ class Pending:
     host_call: HostCall
     source: ServerSource
     decision: Decision
-    owner: object
     name: str
     sent: Snapshot | None = None
     allowance: Allowance | None = None
@@ -85,7 +83,9 @@ class Call:
         arrivals: How many of them it has reached.
         leaked: The exception of such a call, which the body may let through.
         tool: The tool that runs.
-        pending: What was decided, for the place that answers.
+        owner: The rewriter that decides about it.
+        accepted: When a call that goes straight on has arrived, and was decided, by ``perf_counter_ns``.
+        pending: What was decided of any other, for the place that answers; of an accepted one that FastMCP refuses as well.
         dispatched: The decision about the call inside this one, until that is made.
         inside: The call as the dispatcher was sent it, if this is the one inside a dispatcher's call.
         contract: The contract of the tool that runs.
@@ -104,6 +104,8 @@ class Call:
     arrivals: int = 0
     leaked: BaseException | None = None
     tool: HostTool | None = None
+    owner: object = None
+    accepted: tuple[int, int] = (0, 0)
     pending: Pending | None = None
     dispatched: DispatcherDecision | None = None
     inside: HostCall | None = None
