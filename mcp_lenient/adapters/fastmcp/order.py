@@ -188,24 +188,15 @@ def _servers(context: Context | None) -> Iterator[FastMCP]:
             yield passed
 
 
-@dataclass(frozen=True, slots=True)
-class LastPlace:
-    """Where a refusal waits to be answered: behind all that may deny the call, on the innermost server that has such.
-
-    Attributes:
-        server: That server.
-        name: The tool's or prompt's name there.
-    """
-
-    server: FastMCP
-    name: str
+LastPlace = tuple[FastMCP, str]
+"""Where a refusal waits to be answered: the innermost server on which others may deny the call, and the name it has there."""
 
 
 _waiting: ContextVar[tuple[LastPlace, Answer] | None] = ContextVar("mcp_lenient_waiting", default=None)
 """The place where a refusal waits, and what answers the call that has come this far, or passes it on."""
 
 
-def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ...]) -> LastPlace | None:
+def last_judged(server: FastMCP, name: str, route: tuple[LastPlace, ...]) -> LastPlace | None:
     """Return the innermost server whose middleware or extensions may deny a call behind ours; None if none may.
 
     Args:
@@ -214,11 +205,9 @@ def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ..
         route: The mounted servers that the call is handed down through, with the name it has there.
     """
     places = [
-        LastPlace(mounted, mounted_name)
-        for mounted, mounted_name in route
-        if host.interceptor(mounted) or any(map(may_deny, mounted.middleware))
+        place for place in route if host.interceptor(place[0]) or any(map(may_deny, place[0].middleware))
     ]
-    places = places or ([LastPlace(server, name)] if host.interceptor(server) else [])
+    places = places or ([(server, name)] if host.interceptor(server) else [])
     return places[-1] if places and compat.is_wrapped() else None
 
 
@@ -257,7 +246,7 @@ def answer_last(compose: Run) -> Run:
 def _answer_or_run(server: FastMCP, call_next: Any, context: MiddlewareContext[Any]) -> Any:
     waiting = _waiting.get()
     if waiting is not None:
-        place, answer = waiting
-        if place.server is server and place.name == context.message.name:
+        (last_server, name), answer = waiting
+        if last_server is server and name == context.message.name:
             return answer(context, call_next)
     return call_next(context)
