@@ -236,8 +236,8 @@ class SharedRepeats(Repeats):
         if self._is_used(caller):
             with self._in_time():
                 name = self._known.name(caller.key, tool)
-                found = await self._store.get(name.hex(), collection=_COLLECTION)
-                counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
+                stored = await self._store.get(name.hex(), collection=_COLLECTION)
+                counts = {bytes.fromhex(call): int(times) for call, times in (stored or {}).items()}
                 with self._lock:
                     self._known.forget(name)
                     if counts:
@@ -274,19 +274,19 @@ def repeats_in(store: AsyncKeyValue | None, key: str | bytes | None, warn: Calla
     Raises:
         PolicyError: When a store that others may have comes without a key, or a key is too short.
     """
-    own = key.encode() if isinstance(key, str) else key
-    if own is not None and len(own) < _SHORTEST_KEY:
-        msg = f"repeats_key must have at least {_SHORTEST_KEY} characters, got {len(own)}."
+    secret = key.encode() if isinstance(key, str) else key
+    if secret is not None and len(secret) < _SHORTEST_KEY:
+        msg = f"repeats_key must have at least {_SHORTEST_KEY} characters, got {len(secret)}."
         raise PolicyError(msg)
     if store is None:
         return Repeats()
-    if own is None and not type(store).__module__.startswith("key_value.aio.stores.memory"):
+    if secret is None and not type(store).__module__.startswith("key_value.aio.stores.memory"):
         msg = (
             f"repeats={type(store).__name__}(...) needs repeats_key=... or MCP_LENIENT_REPEATS_KEY: the servers that "
             "share a store recognize a call by the same keyed hash."
         )
         raise PolicyError(msg)
-    return SharedRepeats(store, None if own is None else blake2b(own, digest_size=32).digest(), warn)
+    return SharedRepeats(store, None if secret is None else blake2b(secret, digest_size=32).digest(), warn)
 
 
 def stranger(host: str, port: int, agent: str, client: str, *, is_direct: bool) -> dict[str, str | None]:

@@ -99,9 +99,9 @@ def subject(over_http: Any) -> str | None:
     # A token may be replaced in the middle of a session, which only the request itself shows.
     user = None if over_http is None else over_http.scope.get("user")
     token = getattr(user, "access_token", None) or get_access_token()
-    claimed = (getattr(token, "claims", None) or {}).get("sub")
-    said = claimed, getattr(token, "subject", None), getattr(token, "client_id", None)
-    return next((each for each in said if each and isinstance(each, str)), None)
+    claim = (getattr(token, "claims", None) or {}).get("sub")
+    names = claim, getattr(token, "subject", None), getattr(token, "client_id", None)
+    return next((name for name in names if name and isinstance(name, str)), None)
 
 
 def _transport(over_http: Any) -> str:
