@@ -306,7 +306,6 @@ class LenientMiddleware(Rewriter):
             # Every middleware is to see the tool's own name.
             context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
-            source = self._source(fastmcp_context.fastmcp, context.message)
             decision = await self._gate.decided(host_call, source, limit=allowance)
         call.context = context = self._applied(call, context, host_call, source, decision, allowance)
         try:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.gate import Gate, HostCall
     from mcp_lenient.adapters.snapshot import Snapshot
     from mcp_lenient.engine.contract import Contract, Decision
-    from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Mode, Policy
 
     CallContext = MiddlewareContext[CallToolRequestParams]
@@ -78,11 +77,9 @@ class Call:
         request: The request it belongs to.
         parent: The call whose tool's body makes this one.
         mode: The mode of the policy in force.
-        route: The mounted servers, where the call passes this middleware again. Every other call in the same request is
-            made by a tool's body, or by other middleware.
-        arrivals: How many of them it has reached.
+        arrivals: How many mounted servers it has reached on its tool's route, where it passes this middleware again. Every
+            other call in the same request is made by a tool's body, or by other middleware.
         leaked: The exception of such a call, which the body may let through.
-        tool: The tool that runs.
         owner: The rewriter that decides about it.
         accepted: When a call that goes straight on has arrived, and was decided, by ``perf_counter_ns``.
         pending: What was decided of any other, for the place that answers; of an accepted one that FastMCP refuses as well.
@@ -100,10 +97,8 @@ class Call:
     request: object
     parent: Call | None
     mode: Mode = "repair"
-    route: tuple[tuple[FastMCP, str], ...] = ()
     arrivals: int = 0
     leaked: BaseException | None = None
-    tool: HostTool | None = None
     owner: object = None
     accepted: tuple[int, int] = (0, 0)
     pending: Pending | None = None
@@ -141,9 +136,10 @@ class Call:
 
         Other middleware may pass it on again, which counts anew.
         """
-        if (server, name) not in self.route:
+        route = () if self.contract is None else self.contract.tool.route
+        if (server, name) not in route:
             return False
-        arrivals = self.route.index((server, name)) + 1
+        arrivals = route.index((server, name)) + 1
         has_arrived = arrivals > self.arrivals or asker() == "client"
         self.arrivals = max(arrivals, self.arrivals)
         return has_arrived
@@ -171,17 +167,15 @@ class Call:
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        tool = contract.tool
-        self.mode, self.route, self.arrivals = contract.mode, tool.route, 0
-        self.tool, self.contract = tool, contract
-        if tool.runs_code and contract.mode == "repair":
+        self.contract, self.mode, self.arrivals = contract, contract.mode, 0
+        if contract.tool.runs_code and contract.mode == "repair":
             self.runs = self.runs or CodeRun(self.context.message.name)
         return current.set(self)
 
     def is_rewriting(self, function: Callable[..., Any]) -> bool:
         """Return whether this is a call of a function that could be rewritten, and not another that led to it."""
         is_refused = self.pending is not None and self.pending.decision.fate == "refused"
-        return self.tool is not None and self.tool.function is function and not is_refused
+        return self._function is function and not is_refused
 
     def calls(self, name: str) -> bool:
         """Return whether this is the call of a dispatcher that names a tool."""
@@ -190,7 +184,11 @@ class Call:
 
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""
-        return self.tool is not None and compat.passes_on(self.tool.function)
+        return compat.passes_on(self._function)
+
+    @property
+    def _function(self) -> Callable[..., Any] | None:
+        return None if self.contract is None else self.contract.tool.function
 
 
 current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
