@@ -54,6 +54,7 @@ from mcp_lenient.rules.dispatchers import Via
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.json_values import unshared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,7 +240,7 @@ class LenientMiddleware(Rewriter):
         arguments = message.arguments or {}
         raw = claim(arguments)
         contract = kept_tool(self._compiled, server, message, self._caller())
-        is_straight = raw is AS_SENT and self._gate.operator.recording is None and call.code is None
+        is_straight = raw is AS_SENT and not self._gate.operator.keeps_values and call.code is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
@@ -333,6 +334,10 @@ class LenientMiddleware(Rewriter):
             context = context.copy(message=context.message.model_copy(update=changed))
         sent = Snapshot(context.message.arguments) if decision.fate == "refused" else None
         message = context.message
+        if self._gate.operator.keeps_values:  # a tool may change its arguments before they are recorded
+            with suppress(RecursionError):
+                host_call = replace(host_call, arguments=unshared(host_call.arguments))
+                decision = replace(decision, arguments=unshared(decision.arguments))
         call.pending = Pending(message, host_call, source, decision, message.name, sent, allowance)
         return context
 

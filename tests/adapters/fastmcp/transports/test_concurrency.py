@@ -107,7 +107,8 @@ async def test_a_canceled_repaired_call_does_not_affect_later_ones(url, mode, ev
     """After a repaired call is canceled, the same client's later calls get correct answers."""
     async with Client(url, **in_era(mode)) as client:
         await _canceled(client.call_tool_mcp("hold", {"tags": '["a"]'}))
-        await until(lambda: events.names == ["call_repaired"])
+        if not IS_3:  # which lets a canceled call run on
+            await until(lambda: events.names == ["call_repaired"])
         for number in (0, 1, 3):
             assert await _asks(client, number)
 
