@@ -5,7 +5,7 @@ The host runs the tool with the decision's arguments, or answers with its refusa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -86,11 +86,11 @@ class Gate:
         try:
             if await self.reload(source) or not source.compiled:
                 await self._warn_of_unused(source)
-            decision = await self.decide_once(call, source, limit=limit)
+            decision = await self._decide_once(call, source, limit)
             if decision.name is None:
                 return decision
             again = replace(call, name=decision.name, repairs=(*call.repairs, RENAMED_TOOL))
-            return replace(await self.decide_once(again, source, limit=limit), name=decision.name)
+            return replace(await self._decide_once(again, source, limit), name=decision.name)
         except ToolsUnknownError as error:
             reason = f"the server cannot list its tools: {type(error.__cause__).__name__}"
             self.telemetry.log.warn_once("hook_unavailable", "tools/list", reason)
@@ -100,7 +100,15 @@ class Gate:
         """Load a changed definitions file, if it is valid and does not contradict a tool; return whether it applies."""
         return await self.operator.reload(partial(self.check, source))
 
-    async def decide_once(
+    async def _decide_once(self, call: HostCall, source: ToolSource, limit: Allowance | None) -> Decision:
+        """Decide about one call by the name that it was made under, and record the decision."""
+        decision = await self.decided(call, source, limit=limit)
+        is_open = decision.name is not None or decision.contract is None
+        if is_open or (limit is not None and decision.fate == "refused"):
+            return decision
+        return await self.recorded(call, decision)
+
+    async def decided(
         self,
         call: HostCall,
         source: ToolSource,
@@ -108,14 +116,13 @@ class Gate:
         rejected_by: Contract | None = None,
         limit: Allowance | None = None,
     ) -> Decision:
-        """Decide about one call by the name that it was made under, and record the decision.
+        """Decide about one call by the name that it was made under, and about the call inside it, without recording that.
 
         Args:
             call: The call.
             source: The tools of its host.
             rejected_by: The contract that is known to reject the arguments, as it was compiled last.
-            limit: Replaces a decision before it is recorded. A refusal is then left to be recorded by :meth:`recorded`,
-                once everything else has let the call pass.
+            limit: Replaces the decision.
         """
         decision = await self.unrecorded(call, source, rejected_by)
         if decision.name is not None or decision.contract is None:
@@ -125,9 +132,7 @@ class Gate:
         form = cast("Contract", decision.contract).policy.dispatches
         if form is not None and decision.mode == "repair":
             decision = await self._with_inner(call, source, decision, form, limit)
-        if limit is not None and decision.fate == "refused":
-            return decision
-        return await self.recorded(call, decision)
+        return decision
 
     async def unrecorded(
         self, call: HostCall, source: ToolSource, rejected_by: Contract | None = None, *, fresh: bool = False
@@ -214,7 +219,7 @@ class Gate:
         decision = self.compiled(tool, kept).decide(call.arguments)
         decision = decision if limit is None else limit(decision)
         if decision.status != "refused":
-            self.forget_refused(call)
+            self.forget_at_once(call.name, call.who)
         return self._recorded(call, decision)
 
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
@@ -228,7 +233,7 @@ class Gate:
             inner = await self.recorded(decision.call, inner)
             return replace(decision, inner=inner, refusal=inner.refusal)
         if decision.status != "refused":
-            await self.ran(call)
+            await self.forget(call.name, call.who)
         elif decision.mode == "repair":
             who = call.who()
             call, caller = replace(call, who=partial(dict, who)), caller_of(who)
@@ -240,48 +245,69 @@ class Gate:
                 return recorded
         return self._recorded(call, decision)
 
+    async def ran(self, call: HostCall, decision: Decision) -> None:
+        """Record the decision of :func:`as_run` about a call that was passed on, once it is known what has run."""
+        if isinstance(decision, DispatcherDecision):
+            if decision.is_left:
+                return
+            call = replace(decision.call, started=call.started)
+            decision = as_run(call, decision.inner)
+        self._record_run(call, decision)
+        if decision.status != "refused":
+            await self.forget(call.name, call.who)
+
     def _recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision; return it with what the host does: run with other arguments, answer, or pass on as sent."""
-        contract, fate = decision.contract, decision.after(call.repairs).fate
+        contract = decision.contract
+        if contract is not None and decision.after(call.repairs).fate == "refused":
+            return self._refused(call, decision, contract)
+        decision = as_run(call, decision)
+        self._record_run(call, decision)
+        return decision
+
+    def _record_run(self, call: HostCall, decision: Decision) -> None:
+        contract, fate = decision.contract, decision.fate
         if fate == "off" or contract is None:
-            return decision
+            return
+        self._keep(call, contract)
+        if fate != "accepted":
+            self.record(call, decision)
+        elif self.telemetry.count_accepted(call.name, call.started, call.sent, decision.mode):
+            self.write_accepted(call, contract)
+
+    def _refused(self, call: HostCall, decision: Decision, contract: Contract) -> Decision:
+        """Record a refusal, and return it with its result."""
+        self._keep(call, contract)
+        decision = replace(decision, tool=call.name, repairs=(*call.repairs, *decision.repairs))
+        faults = sorted({(fault.pointer, fault.code) for fault in decision.violations})
+        times = self._times(call, contract.policy, error_code(decision.violations), faults)
+        self.record(call, decision, repeated=times.same)
+        ways = corrected(contract, call.arguments, decision.violations) if times.same > 1 else ()
+        if call.via is not None and call.via.form is not None:
+            ways = tuple(call.via.form.call(call.name, way, {}) for way in ways)
+        refusal = contract.refusal(decision, _again(times, ways))
+        return replace(decision, refusal=worded(refusal, call, contract.policy.language))
+
+    def _keep(self, call: HostCall, contract: Contract) -> None:
+        """Append a call to the operator's recording."""
         if self.operator.recording is not None:
             self.operator.recording.write(contract.plan, contract.tool.schema, call.arguments)
-        if fate == "accepted":
-            if self.telemetry.count_accepted(call.name, call.started, call.sent, decision.mode):
-                self.write_accepted(call, contract)
-            return _as_sent(call, decision)
-        # What was repaired of the arguments of a forwarded call is not sent.
-        repairs = call.repairs if fate == "forwarded" else (*call.repairs, *decision.repairs)
-        decision = replace(decision, tool=call.name, repairs=repairs, replaces=fate == "repaired")
-        if fate == "refused":
-            faults = sorted({(fault.pointer, fault.code) for fault in decision.violations})
-            code = error_code(decision.violations)
-            times = self._times(call, contract.policy, code, faults)
-            self.record(call, decision, repeated=times.same)
-            ways = corrected(contract, call.arguments, decision.violations) if times.same > 1 else ()
-            if call.via is not None and call.via.form is not None:
-                ways = tuple(call.via.form.call(call.name, way, {}) for way in ways)
-            refusal = contract.refusal(decision, _again(times, ways))
-            return replace(decision, refusal=worded(refusal, call, contract.policy.language))
-        self.record(call, decision)
-        return decision if fate == "repaired" else _as_sent(call, decision)
 
     def write_accepted(self, call: HostCall, contract: Contract) -> None:
         """Log a call that the tool accepts as it was sent."""
         placed_call, _ = _placed(call, contract)
         self.telemetry.write_accepted(placed_call, contract.plan)
 
-    def forget_refused(self, call: HostCall) -> Caller | None:
+    def forget_at_once(self, tool: str, who: Callable[[], Mapping[str, str | None]]) -> Caller | None:
         """Forget a caller's refused calls of a tool, after a call of it that runs; return the caller if there were any."""
-        caller = caller_of(call.who()) if self.repeats.knows(call.name) else None
-        return caller if caller is not None and self.repeats.forget(caller, call.name) else None
+        caller = caller_of(who()) if self.repeats.knows(tool) else None
+        return caller if caller is not None and self.repeats.forget(caller, tool) else None
 
-    async def ran(self, call: HostCall) -> None:
+    async def forget(self, tool: str, who: Callable[[], Mapping[str, str | None]]) -> None:
         """Forget a caller's refused calls of a tool, on other servers too, after a call of it that runs."""
-        caller = self.forget_refused(call)
+        caller = self.forget_at_once(tool, who)
         if caller is not None:
-            await self.repeats.save(caller, call.name)
+            await self.repeats.save(caller, tool)
 
     def _times(
         self, call: HostCall, policy: Policy, code: str, faults: Any = (), *, exists: bool = True
@@ -399,6 +425,19 @@ def _again(times: Refusals, ways: tuple[Mapping[str, Any], ...] = ()) -> Again |
     if times.same > 1:
         return Again(times.same, ways)
     return Again(times.alike, is_alike=True) if times.alike >= _MANY_ALIKE else None
+
+
+def as_run(call: HostCall, decision: Decision) -> Decision:
+    """Return a decision with what the host passes on: the repaired arguments, or the call as it was sent."""
+    fate = decision.after(call.repairs).fate
+    if decision.contract is None or fate in ("off", "refused") or isinstance(decision, DispatcherDecision):
+        return decision
+    if fate == "accepted":
+        return _as_sent(call, decision)
+    # What was repaired of the arguments of a forwarded call is not sent.
+    repairs = call.repairs if fate == "forwarded" else (*call.repairs, *decision.repairs)
+    decision = replace(decision, tool=call.name, repairs=repairs, replaces=fate == "repaired")
+    return decision if fate == "repaired" else _as_sent(call, decision)
 
 
 def _as_sent(call: HostCall, decision: Decision) -> Decision:

@@ -78,7 +78,8 @@ class _Counts:
     """Counts by caller and tool, of both of which only a hash is kept."""
 
     def __init__(self, key: bytes, seconds: float = inf) -> None:
-        self._key = key
+        self._keyed = blake2b(key=key, digest_size=16)
+        self._keyed_of_unlisted = blake2b(key=key, digest_size=16, person=b"not listed")
         self._seconds = seconds
         self._entries: OrderedDict[bytes, _RefusedCalls] = OrderedDict()
         self.tools: Counter[str | None] = Counter()
@@ -97,15 +98,14 @@ class _Counts:
         return times
 
     def name(self, line: str, tool: str, *, exists: bool = True) -> bytes:
-        text, person = repr((line, tool)).encode(), b"" if exists else b"not listed"
-        return blake2b(text, key=self._key, digest_size=16, person=person).digest()
+        return _digest(self._keyed if exists else self._keyed_of_unlisted, repr((line, tool)).encode())
 
     def hash(self, code: str, value: Any) -> bytes:
         try:
             written = pydantic_core.to_json(value)
         except (ValueError, RecursionError):  # no JSON, such as half a surrogate: never the same call
             written = os.urandom(16)
-        return blake2b(code.encode() + b"\0" + written, key=self._key, digest_size=16).digest()
+        return _digest(self._keyed, code.encode() + b"\0" + written)
 
     def counts(self, name: bytes) -> dict[bytes, int]:
         entry = self._entries.get(name)
@@ -132,6 +132,12 @@ class _Counts:
         oldest = monotonic() - self._seconds
         while self._entries and self._entries[next(iter(self._entries))].refused_at < oldest:
             self.forget(next(iter(self._entries)))
+
+
+def _digest(keyed: blake2b, text: bytes) -> bytes:
+    started = keyed.copy()  # half the time of starting with the key
+    started.update(text)
+    return started.digest()
 
 
 class Repeats:
@@ -193,7 +199,9 @@ class Repeats:
     def forget(self, caller: Caller, tool: str) -> bool:
         """Forget the caller's refused calls of a tool, since a later call of it runs; return whether there were any."""
         table = self._table(caller)
-        names = {table.name(line, tool) for line in (caller.key, caller.line) if line is not None}
+        if tool not in table.tools:
+            return False
+        names = [table.name(line, tool) for line in {caller.key, caller.line} if line is not None]
         with self._lock:
             self._strangers.forget_old()
             return sum(map(table.forget, names)) > 0
@@ -228,8 +236,8 @@ class SharedRepeats(Repeats):
         if self._is_used(caller):
             with self._in_time():
                 name = self._known.name(caller.key, tool)
-                found = await self._store.get(name.hex(), collection=_COLLECTION)
-                counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
+                stored = await self._store.get(name.hex(), collection=_COLLECTION)
+                counts = {bytes.fromhex(call): int(times) for call, times in (stored or {}).items()}
                 with self._lock:
                     self._known.forget(name)
                     if counts:
@@ -266,19 +274,19 @@ def repeats_in(store: AsyncKeyValue | None, key: str | bytes | None, warn: Calla
     Raises:
         PolicyError: When a store that others may have comes without a key, or a key is too short.
     """
-    own = key.encode() if isinstance(key, str) else key
-    if own is not None and len(own) < _SHORTEST_KEY:
-        msg = f"repeats_key must have at least {_SHORTEST_KEY} characters, got {len(own)}."
+    secret = key.encode() if isinstance(key, str) else key
+    if secret is not None and len(secret) < _SHORTEST_KEY:
+        msg = f"repeats_key must have at least {_SHORTEST_KEY} characters, got {len(secret)}."
         raise PolicyError(msg)
     if store is None:
         return Repeats()
-    if own is None and not type(store).__module__.startswith("key_value.aio.stores.memory"):
+    if secret is None and not type(store).__module__.startswith("key_value.aio.stores.memory"):
         msg = (
             f"repeats={type(store).__name__}(...) needs repeats_key=... or MCP_LENIENT_REPEATS_KEY: the servers that "
             "share a store recognize a call by the same keyed hash."
         )
         raise PolicyError(msg)
-    return SharedRepeats(store, None if own is None else blake2b(own, digest_size=32).digest(), warn)
+    return SharedRepeats(store, None if secret is None else blake2b(secret, digest_size=32).digest(), warn)
 
 
 def stranger(host: str, port: int, agent: str, client: str, *, is_direct: bool) -> dict[str, str | None]:

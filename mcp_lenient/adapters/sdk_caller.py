@@ -13,7 +13,7 @@ from mcp_lenient.telemetry.otel import trace_fields
 
 _WITHOUT_SESSIONS: Final = "2026-07-28"
 """The first version of the protocol without sessions."""
-_OF_FORWARDED: Final = ("forwarded", "x-forwarded-for", "via")
+_OF_FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"via"})
 """Headers of a request over a connection that others may share; what they say is not read."""
 
 
@@ -23,35 +23,57 @@ def field(model: Any, name: str) -> Any:
 
 
 def who_called(server: Any, request: Any) -> dict[str, str | None]:
-    """Return the event fields that identify the caller; unknown fields are None. Where no session does, see :func:`stranger`.
+    """Return the event fields that identify the caller; unknown fields are None.
 
     Args:
         server: The low-level server; None if unknown.
         request: The SDK's request context; None for calls from Python code.
     """
+    fields = described(server, request)
+    if request is None:
+        return fields
+    over_http = request.request
+    return fields | identity(request) | {"transport": None if over_http is None else _transport(over_http)}
+
+
+def described(server: Any, request: Any) -> dict[str, str | None]:
+    """Return the event fields that say more of a caller than :func:`identity`."""
     meta = None if request is None else request.meta
     # Where MCP keeps OpenTelemetry's baggage.
     baggage = meta.get("baggage") if isinstance(meta, Mapping) else getattr(meta, "baggage", None)
-    known: dict[str, str | None] = {
+    fields: dict[str, str | None] = {
         "server": getattr(server, "name", None),
         **trace_fields(baggage if isinstance(baggage, str) else None),
     }
     if request is None:
-        return known
-    over_http, params = request.request, request.session.client_params
-    # The SDK drops what a client says of itself if its capabilities are malformed.
-    client = None if params is None else field(params, "client_info")
-    session_id = None if over_http is None else over_http.headers.get("mcp-session-id")
-    if session_id is None or not has_session(request):
-        known |= _stranger(over_http, getattr(client, "name", None))
-    return known | {
+        return fields
+    client = _client(request)
+    return fields | {
         "client_name": getattr(client, "name", None),
         "client_version": getattr(client, "version", None),
-        "subject": _subject(over_http),
-        "session_id": session_id,
         "request_id": None if request.request_id is None else str(request.request_id),
-        "transport": None if over_http is None else _transport(over_http),
     }
+
+
+def identity(request: Any) -> dict[str, str | None]:
+    """Return the fields that tell callers apart; where no session does, see :func:`stranger`."""
+    over_http = request.request
+    # Starlette reads through all headers for each name; as there, the first of several counts.
+    headers = {} if over_http is None else dict(reversed(over_http.scope["headers"]))
+    session_id = headers.get(b"mcp-session-id")
+    fields = {
+        "subject": subject(over_http),
+        "session_id": None if session_id is None else session_id.decode("latin-1"),
+    }
+    if session_id is not None and has_session(request):
+        return fields
+    return fields | _stranger(over_http, headers, getattr(_client(request), "name", None))
+
+
+def _client(request: Any) -> Any:
+    params = request.session.client_params
+    # The SDK drops what a client says of itself if its capabilities are malformed.
+    return None if params is None else field(params, "client_info")
 
 
 def has_session(request: Any) -> bool:
@@ -63,22 +85,23 @@ def has_session(request: Any) -> bool:
     return request.session.client_params is not None and version < _WITHOUT_SESSIONS
 
 
-def _stranger(over_http: Any, client: str | None) -> dict[str, str | None]:
+def _stranger(over_http: Any, headers: Mapping[bytes, bytes], client: str | None) -> dict[str, str | None]:
     if over_http is None:
         return stranger("", 0, "", client or "", is_direct=True)
-    headers, (host, port) = over_http.headers, over_http.scope.get("client") or ("", 0)
-    is_direct = bool(port) and not any(name in headers for name in _OF_FORWARDED)
-    return stranger(host, port, headers.get("user-agent", ""), client or "", is_direct=is_direct)
+    host, port = over_http.scope.get("client") or ("", 0)
+    is_direct = bool(port) and _OF_FORWARDED.isdisjoint(headers)
+    agent = headers.get(b"user-agent", b"").decode("latin-1")
+    return stranger(host, port, agent, client or "", is_direct=is_direct)
 
 
-def _subject(over_http: Any) -> str | None:
+def subject(over_http: Any) -> str | None:
     """Return whom the access token of a request is for."""
     # A token may be replaced in the middle of a session, which only the request itself shows.
     user = None if over_http is None else over_http.scope.get("user")
     token = getattr(user, "access_token", None) or get_access_token()
-    claimed = (getattr(token, "claims", None) or {}).get("sub")
-    said = claimed, getattr(token, "subject", None), getattr(token, "client_id", None)
-    return next((each for each in said if each and isinstance(each, str)), None)
+    claim = (getattr(token, "claims", None) or {}).get("sub")
+    names = claim, getattr(token, "subject", None), getattr(token, "client_id", None)
+    return next((name for name in names if name and isinstance(name, str)), None)
 
 
 def _transport(over_http: Any) -> str:

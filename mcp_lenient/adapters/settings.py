@@ -163,6 +163,7 @@ class Operator:
     Attributes:
         policies: The policies with their definitions.
         recording: The file that calls are appended to.
+        keeps_values: Whether arguments are told to the application, or recorded.
         telemetry: Records outcomes.
         repeats: Remembers refused calls.
         reloads: Whether there is a file to watch.
@@ -199,6 +200,7 @@ class Operator:
             repeats_key = own.repeats_key.get_secret_value()
         self.repeats = repeats_in(repeats, repeats_key, self._warn_of_store)
         self.recording = None if record is None else _recording(record)
+        self.keeps_values = record is not None or (hook is not None and decision_values)
         self._policies_with = partial(
             Policies, policy, tools or {}, unrepairable=unrepairable, bounded=own.bounded, mode=mode
         )

@@ -21,7 +21,7 @@ from pydantic_core import CoreSchema, ValidationError, core_schema, to_json
 
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import asker, current_context, is_called_again
 from mcp_lenient.adapters.fastmcp.order import first_judge
@@ -123,7 +123,7 @@ class _Calls:
             with suppress(ValidationError):
                 validated = handler(sent)
                 if gate.repeats.knows(self.tool.name):
-                    gate.forget_refused(self._call(sent, started))
+                    gate.forget_at_once(self._called().name, partial(identity, current_context()))
                 return validated
         call, context = self._call(sent, started), current_context()
         is_rewritten = running is None or running.is_rewriting(self.tool.fn)
@@ -143,8 +143,8 @@ class _Calls:
             contract = self.owner.gate.compiled(self._host_tool(), self._compiled)
             return contract.accepts(sent) and not contract.settled(sent)[1]
         normalizers = declared_of(self.tool.fn).normalizers
-        own = normalized(sent, normalizers) if normalizers else None
-        return own is None or not (own.repairs or own.faults)
+        outcome = normalized(sent, normalizers) if normalizers else None
+        return outcome is None or not (outcome.repairs or outcome.faults)
 
     def _call(self, sent: Any, started: int) -> HostCall:
         return HostCall(self._called().name, sent, started, partial(caller_fields, current_context()))
@@ -184,8 +184,8 @@ class _Calls:
         """Await a result or run a generator, where FastMCP takes what that raises for an error of the body."""
         if inspect.isawaitable(result):
             return self._told(await result, decision)
-        whole = list(result) if inspect.isgenerator(result) else [each async for each in result]
-        return self._told(whole, decision)
+        entries = list(result) if inspect.isgenerator(result) else [entry async for entry in result]
+        return self._told(entries, decision)
 
     def _told(self, result: Any, decision: Decision) -> Any:
         if host.asks_for_input(result):

@@ -16,6 +16,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.results import EnvelopeError, as_result, refused
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
+from mcp_lenient.adapters.gate import as_run
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.refusal.envelope import META_KEY, about_tool
 from mcp_lenient.values.display import shown_name
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.reentry import Call, Pending
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
-    from mcp_lenient.adapters.gate import Gate, HostCall
+    from mcp_lenient.adapters.gate import Gate
     from mcp_lenient.engine.contract import Contract
     from mcp_lenient.rules.dispatchers import Via
 
@@ -99,18 +100,18 @@ class Failures:
                 call.parent.leaked = error
             return _worded(error, call, recorded.refusal)
         if error is call.leaked or isinstance(error, ToolError):
-            return self._of_body(error, call, contract, host_call)
+            return await self._of_body(error, call, pending)
         if is_invalid and decision.fate == "forwarded":
             return _worded(error, call, decision.refused())
         if contract is not None:
             if contract.mode == "off" or not compat.refused_before_running(error, host_call.name):
-                return self._of_body(error, call, contract, host_call)
+                return await self._of_body(error, call, pending)
             sent = decision.run_with(pending.message.arguments or {})
             if is_invalid and await self._is_replaced(source, host_call.name, contract, sent):
                 return None
             if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
-                return self._of_body(error, call, contract, host_call)
-            decision = await self._gate.decide_once(host_call, source)
+                return await self._of_body(error, call, pending)
+            pending.decision = decision = await self._gate.unrecorded(host_call, source, fresh=True)
         refusal = None if decision.if_unknown is None or call.parent is not None else decision.if_unknown()
         return _worded(error, call, refusal)
 
@@ -125,24 +126,25 @@ class Failures:
         if compat.unknown_inside(error, decision.call.name):
             unknown = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
             if unknown.if_unknown is not None:
+                pending.decision = unknown
                 return _worded(error, call, unknown.if_unknown())
         if inner.contract is None:
             raise error
         if decision.is_left and decision.status == "refused" and _is_of_arguments(error):
             refused_inside = replace(inner, certain=True)
             return _worded(error, call, (await self._gate.recorded(decision.call, refused_inside)).refusal)
-        if decision.is_left and decision.status == "accepted":
-            await self._gate.recorded(decision.call, inner)
         message = pending.message.model_copy(
             update={"name": decision.call.name, "arguments": decision.passed_on}
         )
-        inside = replace(pending, message=message, host_call=decision.call, decision=inner)
+        inside = replace(
+            pending, message=message, host_call=decision.call, decision=as_run(decision.call, inner)
+        )
         return await self.answer(error, call, replace(inside, source=cast("ServerSource", decision.source)))
 
-    def _of_body(
-        self, error: Exception, call: Call, contract: Contract | None, host_call: HostCall
-    ) -> ToolResult:
+    async def _of_body(self, error: Exception, call: Call, pending: Pending) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
+        await call.record(self._gate, pending)
+        contract, host_call = pending.decision.contract, pending.host_call
         is_own = contract is not None and contract.tool.function is not None
         is_awaited = call.parent is not None or call.is_asked or call.asker == "body"
         if contract is None or not is_own or contract.mode == "off" or is_awaited:

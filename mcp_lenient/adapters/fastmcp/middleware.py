@@ -20,7 +20,7 @@ from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.aside import rehearse
 from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.caller import caller_fields
+from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import asker
 from mcp_lenient.adapters.fastmcp.failures import (
@@ -45,7 +45,7 @@ from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawReque
 from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, run
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool
-from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, as_run
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.snapshot import Snapshot
 from mcp_lenient.engine.contract import Contract, Decision
@@ -54,6 +54,7 @@ from mcp_lenient.rules.dispatchers import Via
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.values.display import shown_name
+from mcp_lenient.values.json_values import unshared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,40 +236,53 @@ class LenientMiddleware(Rewriter):
         fastmcp_context, call = context.fastmcp_context, entered(context, call_next, self.policy_for)
         if fastmcp_context is None or call is None:
             return await call_next(context)
-        server, message = fastmcp_context.fastmcp, context.message
+        call.owner, server, message = self, fastmcp_context.fastmcp, context.message
         arguments = message.arguments or {}
         raw = claim(arguments)
         contract = kept_tool(self._compiled, server, message, self._caller())
-        is_straight = raw is AS_SENT and self._gate.operator.recording is None and call.code is None
+        is_straight = raw is AS_SENT and not self._gate.operator.keeps_values and call.code is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
             return await self._decided(call, self._host_call(context, raw, started, call), rejected_by)
-        if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
-            self._gate.write_accepted(self._host_call(context, raw, started), contract)
-        if self._gate.repeats.knows(message.name):
-            await self._gate.ran(self._host_call(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
-        token = call.enter(contract)
+        token, call.accepted = call.enter(contract), (started, decided := perf_counter_ns())
+        has_answerer = arrange(server).has_others
         try:
-            if arrange(server).has_others:
-                call.pending = self._pending(context, raw, started, contract)
-                return await call_next(context)
             return await call_next(context)
         except FAILURES as error:
-            if call.pending is not None:
-                raise  # the answerer has seen it
-            call.pending = self._pending(context, raw, started, contract)
-            return _told(call, await self._failed(error, call, context, call_next))
+            if has_answerer:
+                raise  # it has seen this
+            return _told(call, await self._accepted_failed(error, call, context, call_next))
         finally:
             current.reset(token)
+            if call.pending is not None:
+                await call.record(self._gate, call.pending)
+            else:
+                started += perf_counter_ns() - decided  # the tool's own time does not count
+                if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
+                    self._gate.write_accepted(self._host_call(context, AS_SENT, started), contract)
+                if self._gate.repeats.knows(message.name):
+                    await self._gate.forget(message.name, partial(identity, fastmcp_context))
 
-    def _pending(self, context: CallContext, raw: RawCall, started: int, contract: Contract) -> Pending:
-        """Return an accepted call, for the place that answers."""
-        host_call, message = self._host_call(context, raw, started), context.message
-        source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
-        decision = contract.accepted(message.arguments or {})
-        return Pending(message, host_call, source, decision, self, message.name)
+    async def _accepted_failed(
+        self, error: Exception, call: Call, context: CallContext, call_next: Next
+    ) -> ToolResult:
+        """Answer what FastMCP raises of a call that has gone straight on."""
+        message, contract, (started, decided) = (
+            call.context.message,
+            cast("Contract", call.contract),
+            call.accepted,
+        )
+        call.pending = Pending(
+            message,
+            self._host_call(call.context, AS_SENT, started),
+            self._source(cast("Context", context.fastmcp_context).fastmcp, message),
+            contract.accepted(message.arguments or {}),
+            message.name,
+            decided=decided,
+        )
+        return await self._failed(error, call, context, call_next)
 
     def _host_call(
         self, context: CallContext, raw: RawCall, started: int, call: Call | None = None
@@ -288,18 +302,20 @@ class LenientMiddleware(Rewriter):
         source = self._source(fastmcp_context.fastmcp, context.message)
         allowance = self._allowance(call, context)
         source.renames = allowance.may_rename
-        decision = await self._gate.decide_once(host_call, source, rejected_by=rejected_by, limit=allowance)
+        decision = await self._gate.decided(host_call, source, rejected_by=rejected_by, limit=allowance)
         if decision.name is not None:
             # Every middleware is to see the tool's own name.
             context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
-            source = self._source(fastmcp_context.fastmcp, context.message)
-            decision = await self._gate.decide_once(host_call, source, limit=allowance)
+            decision = await self._gate.decided(host_call, source, limit=allowance)
         call.context = context = self._applied(call, context, host_call, source, decision, allowance)
-        if not arrange(fastmcp_context.fastmcp).has_others:
-            result = await self._settled(call, context, call.call_next)
-        else:
-            result = await run(call, decision.contract, context, call.call_next)
+        try:
+            if not arrange(fastmcp_context.fastmcp).has_others:
+                result = await self._settled(call, context, call.call_next)
+            else:
+                result = await run(call, decision.contract, context, call.call_next)
+        finally:
+            await call.record(self._gate, cast("Pending", call.pending))
         return _told(call, result)
 
     def _applied(
@@ -312,12 +328,17 @@ class LenientMiddleware(Rewriter):
         allowance: Allowance,
     ) -> CallContext:
         """Keep a decision for the place that answers, and return the call as it is to run."""
+        decision = as_run(host_call, decision)
         changed = decision.changed()
         if changed:
             context = context.copy(message=context.message.model_copy(update=changed))
         sent = Snapshot(context.message.arguments) if decision.fate == "refused" else None
         message = context.message
-        call.pending = Pending(message, host_call, source, decision, self, message.name, sent, allowance)
+        if self._gate.operator.keeps_values:  # a tool may change its arguments before they are recorded
+            with suppress(RecursionError):
+                host_call = replace(host_call, arguments=unshared(host_call.arguments))
+                decision = replace(decision, arguments=unshared(decision.arguments))
+        call.pending = Pending(message, host_call, source, decision, message.name, sent, allowance)
         return context
 
     def _allowance(self, call: Call, context: CallContext) -> Allowance:
@@ -337,21 +358,24 @@ class LenientMiddleware(Rewriter):
             return refused_or_passed_on(context, call_next)
         call = current.get()
         is_same = call is not None and call.context.fastmcp_context is context.fastmcp_context
-        if call is None or call.pending is None or call.pending.owner is not self or not is_same:
+        if call is None or call.owner is not self or not is_same:
             return call_next(context)
-        return self._settled(call, context, call_next)
+        return self._answered_last(call, context, call_next)
+
+    async def _answered_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
+        if call.pending is None:
+            try:
+                return await call_next(context)
+            except FAILURES as error:
+                return await self._accepted_failed(error, call, context, call_next)
+        if call.pending.decision.fate == "refused" and not call.pending.is_as_passed_on(context.message):
+            # Another middleware has changed the call, and those before it have not seen a repair of that.
+            context = await self._decided_as_seen(call, context, call.pending)
+        return await self._settled(call, context, call_next)
 
     async def _settled(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call; run any other, and answer what FastMCP raises of it."""
         pending = cast("Pending", call.pending)
-        if pending.decision.fate == "refused" and not pending.is_as_passed_on(context.message):
-            # Another middleware has changed the call, and those before it have not seen a repair of that.
-            host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
-            allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
-            source = self._source(pending.source.server, context.message)
-            decision = await self._gate.decide_once(host_call, source, limit=allowance)
-            context = self._applied(call, context, host_call, source, decision, allowance)
-            pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         place: LastPlace | None = None
         if call.is_answered:
@@ -373,9 +397,28 @@ class LenientMiddleware(Rewriter):
                 result = await run(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
-        if isinstance(decision, DispatcherDecision) and decision.is_left:
-            await self._ran_inside(call, decision, result, perf_counter_ns() - before)
+        await self._has_run(call, pending, result, perf_counter_ns() - before)
         return result
+
+    async def _has_run(self, call: Call, pending: Pending, result: ToolResult, took: int) -> None:
+        """Record the call inside a dispatcher's, and keep the decision about a refused call that another tool has taken."""
+        decision = pending.decision
+        if isinstance(decision, DispatcherDecision):
+            if decision.is_left:
+                await self._ran_inside(call, decision, result, took)
+        elif decision.fate == "refused" and not pending.is_refused:
+            ran = await self._gate.unrecorded(pending.host_call, pending.source, fresh=True)
+            if ran.status == "accepted":
+                pending.decision = ran
+
+    async def _decided_as_seen(self, call: Call, context: CallContext, pending: Pending) -> CallContext:
+        """Decide about a call as other middleware has seen it, and return it as it is to run."""
+        host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
+        host_call = replace(host_call, repairs=(*host_call.repairs, *pending.decision.applied_repairs))
+        allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
+        source = self._source(pending.source.server, context.message)
+        decision = await self._gate.decided(host_call, source, limit=allowance)
+        return self._applied(call, context, host_call, source, decision, allowance)
 
     async def _ran_inside(
         self, call: Call, decision: DispatcherDecision, result: ToolResult, took: int
@@ -420,12 +463,14 @@ class LenientMiddleware(Rewriter):
         if answer is not None:
             pending.is_refused = True
             return answer
-        allowance = pending.allowance or self._allowance(call, context)
         if arrange(pending.source.server).has_others:
-            allowance = replace(allowance, is_first=False)
+            context = await self._decided_as_seen(call, context, pending)
+            return await self._settled(call, context, call_next)
         host_call, source = pending.host_call, pending.source
-        decision = await self._gate.decide_once(host_call, source, limit=allowance)
-        context = self._applied(call, context, host_call, source, decision, allowance)
+        allowance = pending.allowance or self._allowance(call, context)
+        decision = await self._gate.decided(host_call, source, limit=allowance)
+        message = context.message.model_copy(update={"arguments": host_call.sent})
+        context = self._applied(call, context.copy(message=message), host_call, source, decision, allowance)
         return await self._settled(call, context, call_next)
 
     def rewrites(self, tool: str) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from operator import is_
 from typing import TYPE_CHECKING, Any, Final
 
 from fastmcp import FastMCP
@@ -98,7 +99,7 @@ def arrange(server: FastMCP) -> Order:
         server.middleware = middleware = list(middleware)
     order = _orders.get(server)
     is_arranged = order is not None and len(middleware) == len(order.middleware)
-    if order is not None and is_arranged and all(map(_is_same, middleware, order.middleware)):
+    if order is not None and is_arranged and all(map(is_, middleware, order.middleware)):
         return order
     rewriters = [entry for entry in middleware if isinstance(entry, Rewriter)]
     ours = (Outermost, Innermost, Answerer)
@@ -111,10 +112,6 @@ def arrange(server: FastMCP) -> Order:
     middleware[:] = [*first, *others, *(last if has_others else ()), *innermost]
     _orders[server] = Order(tuple(middleware), has_others)
     return _orders[server]
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one is other
 
 
 def _stays(middleware: Middleware) -> bool:
@@ -135,6 +132,12 @@ def may_deny(middleware: Middleware) -> bool:
         return False
     is_trusted = type(middleware).__module__ in _TRUSTED and not _has_hooks_of_its_own(middleware)
     return sees_calls(middleware) and not is_trusted
+
+
+def is_rate_limit(middleware: Middleware) -> bool:
+    """Return whether a middleware is FastMCP's own that counts requests, and changes no list of tools."""
+    is_own = type(middleware).__module__ == "fastmcp.server.middleware.rate_limiting"
+    return is_own and vars(middleware).keys().isdisjoint(vars(Middleware))
 
 
 def _has_hooks_of_its_own(middleware: Middleware) -> bool:
@@ -185,24 +188,15 @@ def _servers(context: Context | None) -> Iterator[FastMCP]:
             yield passed
 
 
-@dataclass(frozen=True, slots=True)
-class LastPlace:
-    """Where a refusal waits to be answered: behind all that may deny the call, on the innermost server that has such.
-
-    Attributes:
-        server: That server.
-        name: The tool's or prompt's name there.
-    """
-
-    server: FastMCP
-    name: str
+LastPlace = tuple[FastMCP, str]
+"""Where a refusal waits to be answered: the innermost server on which others may deny the call, and the name it has there."""
 
 
 _waiting: ContextVar[tuple[LastPlace, Answer] | None] = ContextVar("mcp_lenient_waiting", default=None)
 """The place where a refusal waits, and what answers the call that has come this far, or passes it on."""
 
 
-def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ...]) -> LastPlace | None:
+def last_judged(server: FastMCP, name: str, route: tuple[LastPlace, ...]) -> LastPlace | None:
     """Return the innermost server whose middleware or extensions may deny a call behind ours; None if none may.
 
     Args:
@@ -211,11 +205,9 @@ def last_judged(server: FastMCP, name: str, route: tuple[tuple[FastMCP, str], ..
         route: The mounted servers that the call is handed down through, with the name it has there.
     """
     places = [
-        LastPlace(mounted, mounted_name)
-        for mounted, mounted_name in route
-        if host.interceptor(mounted) or any(map(may_deny, mounted.middleware))
+        place for place in route if host.interceptor(place[0]) or any(map(may_deny, place[0].middleware))
     ]
-    places = places or ([LastPlace(server, name)] if host.interceptor(server) else [])
+    places = places or ([(server, name)] if host.interceptor(server) else [])
     return places[-1] if places and compat.is_wrapped() else None
 
 
@@ -233,7 +225,7 @@ def run_in_order(run: Run) -> Run:
     """Return FastMCP's method that runs a server's middleware, with its list arranged before the first message."""
 
     def arranged(server: FastMCP, context: Any, call_next: Any, **options: Any) -> Any:
-        if any(isinstance(entry, Rewriter) for entry in server.middleware):
+        if server in _orders or any(isinstance(entry, Rewriter) for entry in server.middleware):
             arrange(server)
         if context.method in host.ANSWERED_BEHIND_MIDDLEWARE:
             call_next = partial(_answer_or_run, server, call_next)
@@ -254,7 +246,7 @@ def answer_last(compose: Run) -> Run:
 def _answer_or_run(server: FastMCP, call_next: Any, context: MiddlewareContext[Any]) -> Any:
     waiting = _waiting.get()
     if waiting is not None:
-        place, answer = waiting
-        if place.server is server and place.name == context.message.name:
+        (last_server, name), answer = waiting
+        if last_server is server and name == context.message.name:
             return answer(context, call_next)
     return call_next(context)

@@ -74,12 +74,12 @@ class _Known:
         """Return the decision about arguments; None if they stay as sent, as where a repair does not help."""
         schema = self.schema()
         properties = schema.get("properties", {})
-        kept: dict[str, Any] = {  # what the prompt can read is never changed
-            each: {}
-            for each in properties.keys() & sent.keys()
-            if _passes(partial(self.converts, {each: sent[each]}))
+        readable: dict[str, Any] = {  # what the prompt can read is never changed
+            name: {}
+            for name in properties.keys() & sent.keys()
+            if _passes(partial(self.converts, {name: sent[name]}))
         }
-        judged = {**schema, "properties": {**properties, **kept}}
+        judged = {**schema, "properties": {**properties, **readable}}
         decision = Contract.of_schema(judged, policy, tool=name, as_texts=True).decide(sent)
         decision = replace(
             decision,
@@ -115,26 +115,26 @@ async def _repaired(
     Raises:
         _Refused: When the arguments are refused.
     """
-    own, message, started = context.fastmcp_context, context.message, perf_counter_ns()
+    fastmcp_context, message, started = context.fastmcp_context, context.message, perf_counter_ns()
     policy, sent = policy_for(message.name), message.arguments or {}
-    if own is None or policy.mode == "off":
+    if fastmcp_context is None or policy.mode == "off":
         return context
-    known = await _known(own.fastmcp, message.name, version_asked(message))
-    if known is None or await anyio.to_thread.run_sync(partial(known.renders, sent, closed=policy.closed)):
+    prompt = await _known(fastmcp_context.fastmcp, message.name, version_asked(message))
+    if prompt is None or await anyio.to_thread.run_sync(partial(prompt.renders, sent, closed=policy.closed)):
         return context
-    if not known.certain:
-        known = await _listed_anew(own.fastmcp, message) or known
-    decision = await anyio.to_thread.run_sync(known.decide, message.name, policy, sent)
+    if not prompt.certain:
+        prompt = await _listed_anew(fastmcp_context.fastmcp, message) or prompt
+    decision = await anyio.to_thread.run_sync(prompt.decide, message.name, policy, sent)
     if decision is None:
         return context
     # What the prompt converts is open in the contract's schema.
-    plan = Plan(known.schema(), policy)
-    call = HostCall(message.name, sent, started, partial(caller_fields, own))
+    plan = Plan(prompt.schema(), policy)
+    call = HostCall(message.name, sent, started, partial(caller_fields, fastmcp_context))
     record = partial(telemetry.record_decision, call, plan, decision)
     caller = current.get()
-    is_nested = caller is not None and caller.request is own.request_context
+    is_nested = caller is not None and caller.request is fastmcp_context.request_context
     if decision.fate == "refused" and not is_nested:
-        place = last_judged(own.fastmcp, message.name, known.route)
+        place = last_judged(fastmcp_context.fastmcp, message.name, prompt.route)
         raise _Refused(_refusal(message.name, plan, decision), record, place)
     record()
     if decision.fate == "repaired":
@@ -239,8 +239,8 @@ def _listed(prompt: Prompt) -> _Known:
     stated = {argument.name: _stated(argument.description or "") for argument in arguments}
     definitions: dict[str, Any] = {}
     for name, schema in stated.items():
-        own = schema.pop("$defs", {})
-        if all(definitions.setdefault(key, each) == each for key, each in own.items()):
+        parts = schema.pop("$defs", {})
+        if all(definitions.setdefault(key, part) == part for key, part in parts.items()):
             continue
         stated[name] = {}
     required = [argument.name for argument in arguments if argument.required]
@@ -301,7 +301,7 @@ def _as_text(value: Any) -> str:
 def _fixed_by_texts(violation: Violation) -> Violation:
     """Return the violation with the values in its fixes converted to strings."""
     fixes = (
-        tuple({**each, "value": _as_text(each["value"])} if "value" in each else each for each in fix)
+        tuple({**step, "value": _as_text(step["value"])} if "value" in step else step for step in fix)
         for fix in violation.fixes
     )
     return replace(violation, fixes=tuple(fixes))

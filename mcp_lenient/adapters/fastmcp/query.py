@@ -22,11 +22,11 @@ def form_in_query() -> Face | None:
         request = get_http_request()
     except RuntimeError:
         return None
-    asked = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
-    known = faces()
-    form = known.get(asked[0][1]) if [key for key, _ in asked] == [_NAME] else None
-    if asked and form is None:
-        msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(known)}"
+    named = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
+    forms = faces()
+    form = forms.get(named[0][1]) if [key for key, _ in named] == [_NAME] else None
+    if named and form is None:
+        msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(forms)}"
         raise host.invalid_params(msg, None)
     return form
 

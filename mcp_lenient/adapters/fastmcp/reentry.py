@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from fastmcp import FastMCP
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.dispatchers import DispatcherDecision
     from mcp_lenient.adapters.fastmcp.compat.running import Asker
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
-    from mcp_lenient.adapters.gate import HostCall
+    from mcp_lenient.adapters.gate import Gate, HostCall
     from mcp_lenient.adapters.snapshot import Snapshot
     from mcp_lenient.engine.contract import Contract, Decision
-    from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Mode, Policy
 
     CallContext = MiddlewareContext[CallToolRequestParams]
@@ -41,22 +41,22 @@ class Pending:
         host_call: The call as it was sent.
         source: The tools of its server.
         decision: The decision; a refusal is recorded when it is answered.
-        owner: The rewriter that has decided.
         name: The tool's name in it, which other middleware may change in place.
         sent: The refused arguments.
         allowance: How far the call could be changed; None if it was accepted.
         is_refused: Whether the answer is an envelope.
+        decided: The time of the decision, by ``perf_counter_ns``.
     """
 
     message: CallToolRequestParams
     host_call: HostCall
     source: ServerSource
     decision: Decision
-    owner: object
     name: str
     sent: Snapshot | None = None
     allowance: Allowance | None = None
     is_refused: bool = False
+    decided: int = field(default_factory=perf_counter_ns)
 
     def is_as_passed_on(self, message: CallToolRequestParams) -> bool:
         """Return whether no other middleware has changed the call."""
@@ -77,18 +77,19 @@ class Call:
         request: The request it belongs to.
         parent: The call whose tool's body makes this one.
         mode: The mode of the policy in force.
-        route: The mounted servers, where the call passes this middleware again. Every other call in the same request is
-            made by a tool's body, or by other middleware.
-        arrivals: How many of them it has reached.
+        arrivals: How many mounted servers it has reached on its tool's route, where it passes this middleware again. Every
+            other call in the same request is made by a tool's body, or by other middleware.
         leaked: The exception of such a call, which the body may let through.
-        tool: The tool that runs.
-        pending: What was decided, for the place that answers.
+        owner: The rewriter that decides about it.
+        accepted: When a call that goes straight on has arrived, and was decided, by ``perf_counter_ns``.
+        pending: What was decided of any other, for the place that answers; of an accepted one that FastMCP refuses as well.
         dispatched: The decision about the call inside this one, until that is made.
         inside: The call as the dispatcher was sent it, if this is the one inside a dispatcher's call.
         contract: The contract of the tool that runs.
         code: The code that made this call.
         runs: The code that this call runs.
         is_below: Whether a dispatcher's call names this one, so that others have seen it there.
+        is_recorded: Whether it is recorded what has run.
     """
 
     context: CallContext
@@ -96,10 +97,10 @@ class Call:
     request: object
     parent: Call | None
     mode: Mode = "repair"
-    route: tuple[tuple[FastMCP, str], ...] = ()
     arrivals: int = 0
     leaked: BaseException | None = None
-    tool: HostTool | None = None
+    owner: object = None
+    accepted: tuple[int, int] = (0, 0)
     pending: Pending | None = None
     dispatched: DispatcherDecision | None = None
     inside: HostCall | None = None
@@ -107,7 +108,16 @@ class Call:
     code: CodeRun | None = None
     runs: CodeRun | None = None
     is_below: bool = False
+    is_recorded: bool = False
     _asker: Asker | None = None
+
+    async def record(self, gate: Gate, pending: Pending) -> None:
+        """Record once what has run, or was passed on; a refusal is recorded when it is answered."""
+        if self.is_recorded or pending.decision.fate == "refused":
+            return
+        self.is_recorded = True
+        started = pending.host_call.started + perf_counter_ns() - pending.decided
+        await gate.ran(replace(pending.host_call, started=started), pending.decision)
 
     def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> DispatcherDecision | None:
         """Return the decision about the call inside this one, if it is this call; it is made once."""
@@ -126,9 +136,10 @@ class Call:
 
         Other middleware may pass it on again, which counts anew.
         """
-        if (server, name) not in self.route:
+        route = () if self.contract is None else self.contract.tool.route
+        if (server, name) not in route:
             return False
-        arrivals = self.route.index((server, name)) + 1
+        arrivals = route.index((server, name)) + 1
         has_arrived = arrivals > self.arrivals or asker() == "client"
         self.arrivals = max(arrivals, self.arrivals)
         return has_arrived
@@ -156,17 +167,15 @@ class Call:
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        tool = contract.tool
-        self.mode, self.route, self.arrivals = contract.mode, tool.route, 0
-        self.tool, self.contract = tool, contract
-        if tool.runs_code and contract.mode == "repair":
+        self.contract, self.mode, self.arrivals = contract, contract.mode, 0
+        if contract.tool.runs_code and contract.mode == "repair":
             self.runs = self.runs or CodeRun(self.context.message.name)
         return current.set(self)
 
     def is_rewriting(self, function: Callable[..., Any]) -> bool:
         """Return whether this is a call of a function that could be rewritten, and not another that led to it."""
         is_refused = self.pending is not None and self.pending.decision.fate == "refused"
-        return self.tool is not None and self.tool.function is function and not is_refused
+        return self._function is function and not is_refused
 
     def calls(self, name: str) -> bool:
         """Return whether this is the call of a dispatcher that names a tool."""
@@ -175,7 +184,11 @@ class Call:
 
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""
-        return self.tool is not None and compat.passes_on(self.tool.function)
+        return compat.passes_on(self._function)
+
+    @property
+    def _function(self) -> Callable[..., Any] | None:
+        return None if self.contract is None else self.contract.tool.function
 
 
 current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)

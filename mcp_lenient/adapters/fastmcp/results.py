@@ -84,12 +84,12 @@ def tool_error(
     if recovery not in RECOVERIES:
         msg = f"tool_error: recovery must be one of {', '.join(RECOVERIES)}."
         raise ValueError(msg)
-    told = to_jsonable_python(details, fallback=str)
+    plain = to_jsonable_python(details, fallback=str)
     tool, received = _called_tool(), {}
-    if "received_value" in told:
-        received = {"received_type": json_type(told["received_value"])}
+    if "received_value" in plain:
+        received = {"received_type": json_type(plain["received_value"])}
     named = {} if parameter is None else {"parameter": parameter}
-    whole = ({} if tool is None else {"tool": tool}) | named | received | told
+    whole = ({} if tool is None else {"tool": tool}) | named | received | plain
     return EnvelopeError(as_text(error_envelope(code, message, whole, recovery)), code)
 
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from fastmcp import Context, FastMCP
 from fastmcp.server.dependencies import get_context
+from fastmcp.server.middleware import MiddlewareContext
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
 from fastmcp.tools import FunctionTool
 from fastmcp.utilities.versions import VersionSpec
-from mcp.types import CallToolRequestParams
+from mcp.types import CallToolRequestParams, ListToolsRequest
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.order import is_rate_limit
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.adapters.source import ToolSource
@@ -33,6 +36,8 @@ from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault, Path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
     from mcp.types import RequestParams
@@ -107,8 +112,8 @@ class TransformedValidator(WrappedValidator):
     def _forwarded(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         names = self.forwarding.names
         filled = {**self.forwarding.defaults, **arguments}
-        known = {names[name]: value for name, value in filled.items() if name in names}
-        return {**known, **self.forwarding.hidden}
+        forwarded = {names[name]: value for name, value in filled.items() if name in names}
+        return {**forwarded, **self.forwarding.hidden}
 
 
 def _published(fault: Fault, published: Mapping[Any, str], arguments: Mapping[str, Any]) -> Fault:
@@ -141,8 +146,8 @@ async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> HostTool:
         below = await _target_in(*delegated)
         if below is None:
             return HostTool(**as_published(tool, **asked))
-        own = {**as_published(tool, **asked), "schema": below.schema}
-        return replace(below, **own, route=(delegated[:2], *below.route))
+        fields = {**as_published(tool, **asked), "schema": below.schema}
+        return replace(below, **fields, route=(delegated[:2], *below.route))
     transformed = compat.transformed(tool)
     if transformed is not None:
         return await _transformed(server, transformed, **asked)
@@ -154,13 +159,13 @@ async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> HostTool:
 async def _transformed(server: FastMCP, tool: TransformedTool, **asked: Any) -> HostTool:
     below = await find_target(server, tool.parent_tool)
     schema = compat.accepted_schema(tool, below.schema, certain=below.validator is not None)
-    own, forwarding = {**as_published(tool, **asked), "schema": schema}, compat.forwarding(tool)
+    fields, forwarding = {**as_published(tool, **asked), "schema": schema}, compat.forwarding(tool)
     if forwarding is None:
-        return HostTool(**own)
+        return HostTool(**fields)
     # Below a server of FastMCP there are tools of such servers only.
     inner = cast("FunctionValidator | TransformedValidator | None", below.validator)
     validator = None if inner is None else TransformedValidator(inner, forwarding)
-    return replace(below, **own, validator=validator, declared=_renamed(below.declared, forwarding))
+    return replace(below, **fields, validator=validator, declared=_renamed(below.declared, forwarding))
 
 
 async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> HostTool | None:
@@ -198,8 +203,10 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     """Rename the declarations of a transformed tool's parent to the published names."""
     published = forwarding.published
     return Declared(
-        normalizers={published[name]: own for name, own in declared.normalizers.items() if name in published},
-        aliases={published[name]: own for name, own in declared.aliases.items() if name in published},
+        normalizers={
+            published[name]: calls for name, calls in declared.normalizers.items() if name in published
+        },
+        aliases={published[name]: names for name, names in declared.aliases.items() if name in published},
         policy=declared.policy,
     )
 
@@ -259,9 +266,9 @@ class ServerSource(ToolSource):
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
-        kept = self.kept(name)
-        if kept is not None and not fresh and not kept.normalizers:
-            return kept.tool
+        contract = self.kept(name)
+        if contract is not None and not fresh and not contract.normalizers:
+            return contract.tool
         tool, key = await self._look_up(name), _key(name, self._message, self._caller)
         if tool is None:
             self.compiled.pop(key, None)
@@ -274,12 +281,12 @@ class ServerSource(ToolSource):
         Of a server that has nothing but its own tools, their provider alone is asked.
         """
         server, version = self.server, version_asked(self._message)
-        own = [each for each in server.providers if isinstance(each, LocalProvider)]
-        injects = any(isinstance(each, ToolInjectionMiddleware) for each in server.middleware)
-        is_plain = type(server) is FastMCP and len(own) == len(server.providers) == 1
-        tool = (
-            await own[0].get_tool(name, version) if is_plain and not (injects or server.transforms) else None
-        )
+        local = [entry for entry in server.providers if isinstance(entry, LocalProvider)]
+        injects = any(isinstance(entry, ToolInjectionMiddleware) for entry in server.middleware)
+        is_plain = type(server) is FastMCP and len(local) == len(server.providers) == 1
+        tool: Tool | None = None
+        if is_plain and not (injects or server.transforms):
+            tool = await local[0].get_tool(name, version)
         if tool is None or tool.auth is not None or not is_enabled(*await apply_session_transforms([tool])):
             tool = await server.get_tool(name, version)
         return tool
@@ -290,9 +297,19 @@ class ServerSource(ToolSource):
         return super().unknown(name, names if asks_version else set(names) - {name}, language)
 
     async def names(self) -> Collection[str]:
-        """Return the names of the tools that the client is listed."""
-        with spans.aside():
-            return {tool.name for tool in await self.server.list_tools()}
+        """Return the names of the tools that the client is listed, without asking its rate limit about a list of ours."""
+        async with Context(fastmcp=self.server) as context:
+            run: Callable[..., Awaitable[Any]] = partial(_listed, self.server)
+            for middleware in reversed(self.server.middleware):
+                run = run if is_rate_limit(middleware) else partial(middleware, call_next=run)
+            request = ListToolsRequest(method="tools/list")
+            message = MiddlewareContext(message=request, method="tools/list", fastmcp_context=context)
+            with spans.aside():
+                return {tool.name for tool in await run(message)}
+
+
+async def _listed(server: FastMCP, _message: object) -> Sequence[Tool]:
+    return await server.list_tools(run_middleware=False)
 
 
 class ToolsBelow(ServerSource):
@@ -338,21 +355,21 @@ def kept_tool(
     compiled: Contracts, server: FastMCP, message: CallToolRequestParams, caller: bytes
 ) -> Contract | None:
     """Return the tool that a message calls as it was compiled last; it may have been replaced since."""
-    kept = compiled.get(server)
-    return None if kept is None else kept.get(_key(message.name, message, caller))
+    contracts = compiled.get(server)
+    return None if contracts is None else contracts.get(_key(message.name, message, caller))
 
 
 def _key(name: str, message: RequestParams, caller: bytes) -> Key:
-    asked = None if message.meta is None else version_asked(message)
-    return name, None if asked is None else repr(asked), caller  # a VersionSpec has no hash
+    version = None if message.meta is None else version_asked(message)
+    return name, None if version is None else repr(version), caller  # a VersionSpec has no hash
 
 
 def version_asked(message: RequestParams) -> VersionSpec | None:
     """Return the version of the tool, prompt or resource that a request asks for."""
-    own = host.own_meta(message)
-    asked = own.get("version") if isinstance(own, dict) else None
-    if isinstance(asked, str):
-        return VersionSpec(eq=asked)
-    if isinstance(asked, dict):
-        return VersionSpec(**{bound: asked.get(bound) for bound in ("gte", "lt", "eq")})
+    meta = host.own_meta(message)
+    version = meta.get("version") if isinstance(meta, dict) else None
+    if isinstance(version, str):
+        return VersionSpec(eq=version)
+    if isinstance(version, dict):
+        return VersionSpec(**{bound: version.get(bound) for bound in ("gte", "lt", "eq")})
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -17,7 +18,10 @@ from fastmcp.server.middleware import AuthMiddleware, Middleware
 from fastmcp.server.middleware.caching import CallToolSettings, ResponseCachingMiddleware
 from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware, RetryMiddleware
 from fastmcp.server.middleware.logging import LoggingMiddleware
-from fastmcp.server.middleware.rate_limiting import SlidingWindowRateLimitingMiddleware
+from fastmcp.server.middleware.rate_limiting import (
+    RateLimitingMiddleware,
+    SlidingWindowRateLimitingMiddleware,
+)
 from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
 from fastmcp.server.middleware.timing import TimingMiddleware
 from fastmcp.tools import FunctionTool, Tool, ToolResult
@@ -556,6 +560,36 @@ async def test_wrong_calls_count_for_a_rate_limit(ours_first):
             except Exception as error:  # noqa: BLE001 - a protocol error of either FastMCP
                 texts.append(str(error))
     assert sum("Rate limit" in text for text in texts) >= 2
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["ech0", "Echo", "nothing_like_it"])
+async def test_a_call_by_another_name_counts_once_for_a_rate_limit(ours_first, name):
+    """The list that a name is compared with is not counted beside the call, with either of FastMCP's rate limits."""
+    bucket = RateLimitingMiddleware(max_requests_per_second=1e-9, burst_capacity=9, global_limit=True)
+    window = SlidingWindowRateLimitingMiddleware(max_requests=9)
+    server = _joined(_pay([]), bucket, ours_first=ours_first)
+    server.add_middleware(window)
+    for _ in range(2):
+        with suppress(NotFoundError):
+            await server.call_tool(name, {"n": 1})
+    (counted,) = window.limiters.values()
+    assert (round(9 - bucket.global_limiter.tokens), len(counted.requests)) == (2, 2)
+
+
+async def test_a_rate_limit_that_hides_tools_is_asked_for_the_list():
+    """An author's subclass of a rate limit, and one to which a hook was assigned, may hide tools: none is suggested."""
+
+    class Hiding(SlidingWindowRateLimitingMiddleware):
+        async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+            return [tool for tool in await call_next(context) if tool.name != "echo"]
+
+    hiding = SlidingWindowRateLimitingMiddleware(max_requests=9)
+    hiding.on_list_tools = Hiding(max_requests=9).on_list_tools  # type: ignore[method-assign]
+    for limit in (Hiding(max_requests=9), hiding):
+        server = _joined(_pay([]), limit, ours_first=True)
+        assert "'echo'" not in str(await call(server, "ech0", {"n": 1}))
+        assert (await call(server, "Echo", {"n": 1})).is_error
 
 
 @BOTH

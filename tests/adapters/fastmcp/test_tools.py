@@ -20,6 +20,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     version_asked,
 )
 from mcp_lenient.adapters.gate import Gate
+from mcp_lenient.engine.tool import HostTool
 
 
 def count(n: int, more: list[int] = []) -> int:  # noqa: B006 - never modified
@@ -100,7 +101,8 @@ def test_a_hop_is_a_server_of_the_route_with_its_tool():
     """A hop matches a server with its tool name; a call that a client passes on again counts anew."""
     first, second, third = plain(name="a"), plain(name="b"), plain(name="c")
     route = ((first, "x"), (second, "y"), (third, "z"))
-    call = Call(context=None, call_next=None, request=None, parent=None, route=route)  # type: ignore[arg-type]
+    contract = Gate().compiled(HostTool("x", {"type": "object"}, route=route), {})
+    call = Call(context=None, call_next=None, request=None, parent=None, contract=contract)  # type: ignore[arg-type]
     assert not call.consume_hop(second, "x")
     assert not call.consume_hop(plain(name="b"), "y")
     assert call.consume_hop(second, "y")

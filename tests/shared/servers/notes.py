@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from threading import Event
 
 from fastmcp import FastMCP
 from fastmcp.tools import ToolResult
@@ -42,8 +43,13 @@ def ping() -> str:
     return "pong"
 
 
+HOLDING = Event()
+"""Set while a call is held."""
+
+
 async def hold(tags: list[str]) -> list[str]:
     """Keep a call waiting until it is canceled."""
+    HOLDING.set()
     await asyncio.Event().wait()
     return tags
 

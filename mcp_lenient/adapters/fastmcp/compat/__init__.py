@@ -252,12 +252,12 @@ def accepted_schema(tool: TransformedTool, below: Mapping[str, Any], *, certain:
     definitions = {**tool.parameters.get("$defs", {}), **below.get("$defs", {})}
     merge = _as_parent if certain and tool.fn is tool.forwarding_fn else _as_any
     published = _properties(tool)
-    own = {
+    merged = {
         name: merge(published[name], below["properties"][parents])
         for parents in changed
         if (name := _published_name(tool, parents)) in published
     }
-    schema = {**tool.parameters, "properties": {**published, **own}}
+    schema = {**tool.parameters, "properties": {**published, **merged}}
     return {**schema, "$defs": definitions} if definitions else schema
 
 
@@ -268,8 +268,8 @@ def _declared_names(tool: TransformedTool) -> set[str]:
 
 
 def _as_parent(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: each for key, each in below.items() if key not in _ANNOTATIONS}
-    return kept | _as_any(published, below)
+    keywords = {key: value for key, value in below.items() if key not in _ANNOTATIONS}
+    return keywords | _as_any(published, below)
 
 
 def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str, Any]:

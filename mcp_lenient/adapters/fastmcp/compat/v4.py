@@ -109,9 +109,9 @@ def is_first(server: FastMCP, hook: Any) -> bool:
         caller = caller.f_back
     if any(other is hook for other in middleware[: _first_of_others(middleware, hook)]):
         return caller.f_code is ServerRunner._on_request.__code__  # noqa: SLF001 - private to the SDK
-    kept = [other for other in middleware if other is not hook]
-    if len(kept) < len(middleware):
-        middleware[:] = kept
+    others = [other for other in middleware if other is not hook]
+    if len(others) < len(middleware):
+        middleware[:] = others
         install(server, hook)
     return False
 

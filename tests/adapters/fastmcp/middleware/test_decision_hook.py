@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from calls import call
@@ -49,6 +51,21 @@ async def test_an_unknown_tool_is_reported():
     server, decisions = watched()
     await call(server, "stor", {})
     assert [(each.status, each.tool) for each in decisions] == [("refused", "stor")]
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
+async def test_what_a_body_changes_of_its_arguments_is_not_told(tags, tmp_path):
+    """A decision, and a recording, have the arguments that the tool got, whatever it has done with them since."""
+    server, decisions = watched(decision_values=True, record=tmp_path / "calls")
+
+    @server.tool
+    def clear(entries: Any, tags: list[str]) -> list[str]:
+        entries[0].clear()
+        return tags
+
+    await call(server, "clear", {"entries": [["x"]], "tags": tags})
+    assert [decision.arguments for decision in decisions] == [{"entries": [["x"]], "tags": ["a"]}]
+    assert json.loads((tmp_path / "calls").read_text())["sent"] == {"entries": [["x"]], "tags": tags}
 
 
 @pytest.mark.parametrize("key", ["sk-live-4242424242424242", "password_hunter2"])

@@ -84,14 +84,14 @@ async def test_a_body_gets_the_exception(tool, arguments, error, where, events: 
 
 
 async def test_both_calls_may_need_repair(events: Log):
-    """The client's call and the body's call are repaired independently."""
+    """The client's call and the body's call are repaired independently; the body's has run first."""
     server = lenient(inner, outer)
     result = await call(server, "outer", {"tool": "inner", "arguments": '{"numbers": "[1]"}'})
     assert got(result) == {"returned": {"sum": 1}, "failed": False, "rules": ["json_text_to_array"]}
     assert rules(result) == ["json_text_to_object"]
     assert [(each["event"], each["tool"]) for each in events] == [
-        ("call_repaired", "outer"),
         ("call_repaired", "inner"),
+        ("call_repaired", "outer"),
     ]
 
 

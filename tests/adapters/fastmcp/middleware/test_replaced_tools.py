@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
+import anyio
 import pytest
 from calls import Log, call, code, envelope, got, lenient, plain, published, rules, text
 from fastmcp import FastMCP
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms import Transform
@@ -16,6 +19,7 @@ from fastmcp.tools import FunctionTool, Tool
 from fastmcp.utilities.versions import VersionSpec
 from fastmcp_versions import STRICT, not_on_3
 
+from mcp_lenient import Decision, LenientMiddleware
 from mcp_lenient import lenient as lenient_function
 from mcp_lenient.normalizers import upper
 
@@ -93,11 +97,12 @@ async def test_calls_of_a_replaced_tool_are_refused_by_it(events: Log):
     """A call that only the old tool would accept gets the new tool's envelope, and is logged as refused."""
     server = _server(strings)
     await call(server, "tool", {"value": ["a"]})
+    events.clear()
     _replace(server, more)
     refused = await call(server, "tool", {"value": ["a"]})
     assert code(refused) == "MISSING_OTHER"
     assert envelope(refused)["details"]["parameters"] == {"required": ["value", "other"], "optional": []}
-    assert "call_rejected" in events.names
+    assert events.names == ["call_rejected"]
 
 
 async def test_a_tools_function_can_be_replaced():
@@ -260,3 +265,97 @@ async def test_a_later_provider_may_replace_a_tool():
     provider.add_tool(Tool.from_function(strings, name="tool", version="2"))
     server.add_provider(provider)
     assert got(await call(server, "tool", {"value": ["a"]})) == {"got": ["a"]}
+
+
+class Replacing(Middleware):
+    """A middleware of an author that replaces the called tool of its server before it passes the call on."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        assert context.fastmcp_context is not None
+        server = context.fastmcp_context.fastmcp
+        with suppress(KeyError):
+            server.local_provider.remove_tool("tool")
+        if self._function is not None:
+            server.add_tool(_named(self._function))
+        return await call_next(context)
+
+
+MEANWHILE = [
+    pytest.param(strings, anything, ["a"], "accepted", "accepted", id="accepted-accepted"),
+    pytest.param(strings, more, ["a"], "refused", "refused", id="accepted-refused"),
+    pytest.param(anything, strings, '["a"]', "refused", "repaired", id="accepted-repaired"),
+    pytest.param(strings, None, ["a"], "refused", "accepted", id="accepted-removed"),
+    pytest.param(strings, anything, '["a"]', "repaired", "repaired", id="repaired-accepted"),
+    pytest.param(strings, more, '["a"]', "refused", "refused", id="repaired-refused"),
+    pytest.param(strings, words, '["a"]', "refused", "accepted", id="repaired-accepted_as_sent"),
+    pytest.param(strings, None, '["a"]', "refused", "repaired", id="repaired-removed"),
+    pytest.param(integer, more, '["a"]', "refused", "refused", id="refused-refused"),
+    pytest.param(None, anything, 5, "accepted", "refused", id="unknown-accepted"),
+    pytest.param(None, strings, 5, "refused", "refused", id="unknown-refused"),
+]
+"""Tools before and during a call, what is sent, and the call's fate where the middleware between has seen it, and where not.
+
+A mounted server passes an unknown tool on as an error of its own, which comes after the decision.
+"""
+
+
+@pytest.mark.parametrize("asker", ["client", "program"])
+@pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
+@pytest.mark.parametrize(("before", "during", "value", "own_fate", "mounted_fate"), MEANWHILE)
+async def test_a_tool_replaced_during_its_call_leaves_one_decision(
+    before, during, value, own_fate, mounted_fate, mounted, asker, events: Log
+):
+    """One decision is recorded, about the call of the tool that runs or refuses it in the end."""
+    decisions: list[Decision] = []
+    ours, server = LenientMiddleware(on_decision=decisions.append), FastMCP("server")
+    server.add_middleware(Replacing(during))
+    if before is not None:
+        server.add_tool(_named(before))
+    if mounted:
+        parent = FastMCP("parent", middleware=[ours])
+        parent.mount(server)
+        server = parent
+    else:
+        server.add_middleware(ours)
+    if asker == "client":
+        await call(server, "tool", {"value": value})
+    else:
+        with suppress(ValidationError, NotFoundError, ToolError):
+            await server.call_tool("tool", {"value": value})
+    assert [decision.fate for decision in decisions] == [mounted_fate if mounted else own_fate]
+    decided = [name for name in events.names if name != "call_failed"]
+    names = {"refused": "call_rejected", "repaired": "call_repaired", "accepted": "call_accepted"}
+    assert decided == [names[decision.fate] for decision in decisions]
+
+
+async def test_what_the_tool_then_takes_as_sent_reaches_no_caller_as_pydantics_text():
+    """A call repaired for the tool before, which middleware has seen so, gets the envelope of the tool that it reaches."""
+    server = lenient(_named(strings))
+    server.add_middleware(Replacing(words))
+    refused = await call(server, "tool", {"value": '["a"]'})
+    assert code(refused) == "INVALID_VALUE_TYPE"
+    assert [repair["rule"] for repair in envelope(refused)["details"]["repairs"]] == JSON_TEXT
+
+
+async def test_a_decision_comes_before_the_failure_of_its_body(events: Log):
+    """What a tool's body raises is logged after the repair of its call."""
+
+    def failing(value: list[str]) -> None:
+        raise ToolError(str(value))
+
+    await call(lenient(_named(failing)), "tool", {"value": '["a"]'})
+    assert events.names == ["call_repaired", "call_failed"]
+
+
+async def test_a_tools_time_does_not_count(events: Log):
+    """A call is recorded when its tool has run, with the time that deciding has taken."""
+
+    async def slow(value: list[str]) -> list[str]:
+        await anyio.sleep(0.2)
+        return value
+
+    await call(lenient(_named(slow)), "tool", {"value": '["a"]'})
+    assert events[0]["duration_us"] < 200_000
