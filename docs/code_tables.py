@@ -14,12 +14,13 @@ from typing import Any, Final, get_args
 
 from cyclopts.argument import Argument
 
-from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
+from mcp_lenient import Policy, Violation, normalize
 from mcp_lenient.cli import app
 from mcp_lenient.devtools.check.providers import EFFECTS
 from mcp_lenient.devtools.rule_catalogue import CATALOGUE, FAMILY_OF, Family
 from mcp_lenient.portable.limits import address, limits_of, providers
 from mcp_lenient.refusal.envelope import error_code
+from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.names import tool_target
 
@@ -32,14 +33,13 @@ _KINDS: Final[Mapping[Any, str]] = MappingProxyType(
         **dict.fromkeys((float, float | None), "SECONDS"),
     }
 )
-_TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 
 def rules() -> str:
     """Return one row for each family of rules, with a call that it repairs and a link to its page."""
     rows = (
         (
-            str(_TIERS[_first(family)]),
+            str(TIER_OF[_first(family)]),
             f"[{_title(family)}](rules/{_first(family)}.md)",
             *(_sample(family) if family.repaired else _tool_name("storeContext")),
         )
@@ -68,7 +68,7 @@ def rule(name: str) -> str:
         (
             f"**Repairs**: {family.does}.",
             f"**Exceptions**: {family.unless}.",
-            f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {_TIERS[name]}.",
+            f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {TIER_OF[name]}.",
             _table(("rule", "the mistake"), rows),
             "## Examples",
             _examples(family),

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from math import inf
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.engine.ignored import (
     OutOfSteps,
@@ -21,11 +21,13 @@ from mcp_lenient.engine.ignored import (
 from mcp_lenient.rules.rules import (
     ABSENT,
     DEFAULT_RULES,
+    CallRule,
     CallScope,
+    NameRule,
     Obstacle,
-    Part,
     Place,
     Rule,
+    ValueRule,
     allows_one_value,
     only_values,
     worst_tier,
@@ -63,6 +65,7 @@ _KINDS: Final[Mapping[type, str]] = {
 }
 """The JSON types of values as a parser makes them; no rule reads any other."""
 _COST: Final = attrgetter("cost")
+R = TypeVar("R", bound=Rule)
 _COMPARED: Final = 16
 """Readings of a union of which those that ignore a name are left out."""
 
@@ -103,30 +106,32 @@ class Plan:
         self.uncertain = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
         self._rules = [rule for rule in allowed if self._obstacle(rule) is None]
-        self.renames_by_keys = all(rule in DEFAULT_RULES for rule in self._rules if rule.part == "names")
+        self.renames_by_keys = all(
+            rule in DEFAULT_RULES for rule in self._rules if isinstance(rule, NameRule)
+        )
         """Whether no rule of the author's own renames keys by their values."""
-        self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
+        self._rules_at: dict[tuple[type[Any], Node, str, bool, bool], Any] = {}
 
     def rules(
-        self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
-    ) -> tuple[Rule, ...]:
+        self, rule_type: type[R], node: Node, kind: str, *, in_union: bool = False, optional: bool = False
+    ) -> tuple[R, ...]:
         """Return the rules that read values of a JSON type at a node, cheapest first; an optional value may be left out.
 
         In a branch of a union of several types, only literal rules read a value of another type.
         """
-        key = (node, part, kind, in_union, optional)
-        known = self._rules_at.get(key)
-        if known is None:
-            found = [
+        key = (rule_type, node, kind, in_union, optional)
+        rules: tuple[R, ...] | None = self._rules_at.get(key)
+        if rules is None:
+            asked = [
                 rule
                 for rule in self._rules
-                if rule.part in (part, "absence") and kind in rule.takes
+                if isinstance(rule, rule_type) and kind in rule.takes
                 if self.obstacle(rule, node, kind, in_union=in_union, optional=optional) is None
             ]
-            if part != "names":  # of these, the first that finds a name wins
-                found.sort(key=_COST)
-            known = self._rules_at[key] = tuple(found)
-        return known
+            if rule_type is not NameRule:  # of these, the first that finds a name wins
+                asked.sort(key=_COST)
+            rules = self._rules_at[key] = tuple(asked)
+        return rules
 
     def obstacle(
         self, rule: Rule, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
@@ -134,11 +139,14 @@ class Plan:
         """Return why a rule that reads values of a JSON type is not asked about one at a node; None if it is."""
         if node.unread:
             return "unread"
-        if rule.part == "absence" and not optional:
-            return "required"
-        is_other = in_union and not rule.literal and kind not in (node.kinds or ())
-        at_node = rule.obstacle(node) or ("union" if is_other and rule.part != "absence" else None)
-        return at_node or self._obstacle(rule)
+        if isinstance(rule, ValueRule):
+            if rule.leaves_out and not optional:
+                return "required"
+            if (obstacle := rule.obstacle(node)) is not None:
+                return obstacle
+            if in_union and not (rule.literal or rule.leaves_out or kind in (node.kinds or ())):
+                return "union"
+        return self._obstacle(rule)
 
     def _obstacle(self, rule: Rule) -> Obstacle | None:
         """Return why a rule is asked nowhere in this tool."""
@@ -277,9 +285,9 @@ class Reader:
 
     def _by_rules(self, place: Place, value: Any, found: list[Reading], *, hops: int, partly: bool) -> None:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
-        part: Part = "value" if place.path else "arguments"
+        rule_type: type[ValueRule | CallRule] = ValueRule if place.path else CallRule
         kind = _KINDS.get(type(value), "")
-        rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
+        rules = self.plan.rules(rule_type, place.node, kind, in_union=place.union, optional=place.optional)
         best: float = found[0].cost if found and found[0].whole else inf
         if not rules or best < rules[0].cost:
             return
@@ -300,7 +308,9 @@ class Reader:
                 if reading.whole or goes_on:
                     found.append(reading)
 
-    def _by_rule(self, rule: Rule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool) -> Reading:
+    def _by_rule(
+        self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool
+    ) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.to, sent, new)
         if isinstance(new, str) and not place.node.expects(new):
@@ -464,7 +474,7 @@ class Reader:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
         found: dict[str, Reading] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
-        for rule in self.plan.rules("names", place.node, "object"):
+        for rule in self.plan.rules(NameRule, place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
             for key, name in rule.apply(left, value):
                 to, new = (place.to, ABSENT) if name is ABSENT else ((*place.to, name), value[key])

@@ -6,10 +6,10 @@ import enum
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from mcp_lenient.rules.words import (
     JSON_BOOLEANS,
@@ -41,8 +41,8 @@ from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import by_key, case_target, fold_name, singular, style_of
 
 Tier = Literal[1, 2, 4, 8, 16]
-Part = Literal["value", "absence", "names", "arguments", "tool"]
 Read = Callable[..., Iterable[Any]]
+Result = TypeVar("Result")
 Obstacle = Literal[
     "unread",
     "required",
@@ -144,52 +144,61 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule of the table.
+class _Rule(Generic[Result]):
+    name: str
+    tier: Tier
+    read: Callable[[Place, Any], Iterable[Result]]
+    _: KW_ONLY
+    keeps: bool | Callable[[Place, Any, Any], bool] = True
+    certain: bool = True
+    cost: int = field(init=False, repr=False)
 
-    ``read(place, value)`` yields what the value may have been meant as; nothing if the rule does not apply. What it
-    yields depends on the part of a call that the rule is about:
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", 1 << (_BITS_PER_TIER * TIERS.index(self.tier)))
 
-    - ``value``: other values, to be read instead of a refused one;
-    - ``absence``: ``ABSENT``, if an optional property with this value may be left out;
-    - ``names``: pairs of an undeclared name (one of ``place.unknown``) and the declared name that it means, or
-      ``ABSENT`` to leave it out;
-    - ``arguments``: other arguments, to be read instead of refused ones;
-    - ``tool``: the tool that a name means; no place of a schema asks it.
+    def apply(self, place: Place, value: Any) -> Sequence[Result]:
+        """Return what the function yields; in a destructive tool, only what keeps the sent value."""
+        results = tuple(self.read(place, value))
+        if place.call.destructive and callable(self.keeps):
+            results = tuple(result for result in results if self.keeps(place, value, result))
+        if place.call.observe is not None:
+            place.call.observe(self, place, results)  # type: ignore[arg-type]
+        return results
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRule(_Rule[Any]):
+    """A rule that reads a refused value as another one.
 
     Args:
         name: The conversion, such as ``text_to_integer``; the code in records.
         tier: 1, 2, 4, 8 or 16; lower is closer to the sent value.
-        read: The function.
+        read: Yields what a value at a place may mean: other values, or ``ABSENT`` to leave it out; nothing if the rule does
+            not apply.
         takes: JSON types of the values it reads.
-        gives: JSON types of the values it makes: it is asked where only these are accepted; empty for any.
-        part: See above.
+        gives: JSON types of the values it makes: it is asked where only these are accepted; empty for any. ``"absent"``, if it
+            leaves values out: it is asked where a property is optional.
         literal: Whether it may choose between union branches of different JSON types.
         chains: Whether another rule may be applied to its result.
+        asks: Returns whether a node says what the rule needs.
         keeps: Whether the result keeps the sent value, or a check of that, by place, sent value and result: in destructive
             tools nothing else is used, nor a tier above 2 without such a check.
         certain: Whether its result may be used; otherwise it is only offered to the caller as a fix.
-        asks: Returns whether a node says what the rule needs.
 
     Attributes:
         cost: A number that orders readings: by worst tier first, then by the number of rules of each tier.
     """
 
-    name: str
-    tier: Tier
-    read: Read
     takes: Collection[str] = ()
     gives: Collection[str] = ()
-    part: Part = "value"
     literal: bool = False
     chains: bool = False
-    keeps: bool | Callable[[Place, Any, Any], bool] = True
-    certain: bool = True
     asks: Callable[[Node], bool] | None = None
-    cost: int = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", 1 << (_BITS_PER_TIER * TIERS.index(self.tier)))
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it leaves values out."""
+        return "absent" in self.gives
 
     def is_for(self, node: Node) -> bool:
         """Return whether a node only accepts what this rule makes."""
@@ -198,26 +207,48 @@ class Rule:
     def obstacle(self, node: Node) -> Obstacle | None:
         """Return what at a node this rule is not made for; None if it is for such a node."""
         kinds = node.kinds or frozenset()
-        if self.gives and not (kinds and kinds.issubset(self.gives)):
-            return "gives"
-        # The numbers of an enum without a type are read by the rule for enums.
-        if self.gives and node.types is None and not kinds.isdisjoint(_NUMBERS):
-            return "enum"
+        if self.gives and not self.leaves_out:
+            if not (kinds and kinds.issubset(self.gives)):
+                return "gives"
+            # The numbers of an enum without a type are read by the rule for enums.
+            if node.types is None and not kinds.isdisjoint(_NUMBERS):
+                return "enum"
         if self.asks is not None and not self.asks(node):
             return "asks"
         # It changes more of a scalar than its type, or also the type of an allowed value.
         is_literal = self.literal and node.types is not None
-        rewords = self.part == "value" and not is_literal and _CONTAINERS.isdisjoint(self.takes)
+        rewords = not (self.leaves_out or is_literal) and _CONTAINERS.isdisjoint(self.takes)
         return "one value" if rewords and node.once(allows_one_value) else None
 
-    def apply(self, place: Place, value: Any) -> Sequence[Any]:
-        """Return what the function yields; in a destructive tool, only what keeps the sent value."""
-        made = tuple(self.read(place, value))
-        if place.call.destructive and callable(self.keeps):
-            made = tuple(each for each in made if self.keeps(place, value, each))
-        if place.call.observe is not None:
-            place.call.observe(self, place, made)
-        return made
+
+@dataclass(frozen=True, slots=True)
+class NameRule(_Rule[tuple[str, str | Absent]]):
+    """A rule that reads undeclared names of an object.
+
+    Args:
+        name: As in :class:`ValueRule`, like ``tier``, ``keeps`` and ``certain``.
+        read: Yields pairs of an undeclared name (one of ``place.unknown``) and the declared name that it means, or ``ABSENT``
+            to leave it out, by the place of the object and the object.
+    """
+
+    takes: ClassVar[Collection[str]] = ("object",)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRule(_Rule[dict[str, Any]]):
+    """A rule that reads the refused arguments of a call as other ones, to which other rules may be applied.
+
+    Args:
+        name: As in :class:`ValueRule`, like ``tier``, ``keeps`` and ``certain``.
+        read: Yields the arguments that were likely meant, by the place of the arguments and the arguments.
+    """
+
+    takes: ClassVar[Collection[str]] = ("object",)
+    literal: ClassVar[bool] = False
+    chains: ClassVar[bool] = True
+
+
+Rule = ValueRule | NameRule | CallRule
 
 
 def allows_one_value(node: Node) -> bool:
@@ -849,10 +880,8 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
 
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
-_parsing = partial(Rule, takes=_TEXT, chains=True)
-_leaving_out = partial(Rule, part="absence", keeps=lambda place, sent, _: sent in place.node.default)
-_naming = partial(Rule, takes=("object",), part="names")
-_moving = partial(Rule, takes=("object",), part="arguments", chains=True)
+_parsing = partial(ValueRule, takes=_TEXT, chains=True)
+_leaving_out = partial(ValueRule, gives=("absent",), keeps=lambda place, sent, _: sent in place.node.default)
 
 DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("json_text_to_array", 1, _parsed("array", list, "json"), gives=("array",), literal=True),
@@ -861,32 +890,37 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("json5_text_to_object", 2, _parsed("object", dict, "json5"), gives=("object",)),
     _parsing("python_text_to_array", 2, _parsed("array", list, "python"), gives=("array",)),
     _parsing("python_text_to_object", 2, _parsed("object", dict, "python"), gives=("object",)),
-    Rule("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), literal=True),
-    Rule("text_to_number", 1, _by_value(exact_number_in_text), _TEXT, ("number",), literal=True),
-    Rule("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",), literal=True),
-    Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
-    Rule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
-    Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
-    Rule("fold_enum", 1, fold_enum, _TEXT, asks=attrgetter("lists_values")),
-    Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
+    ValueRule("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), literal=True),
+    ValueRule("text_to_number", 1, _by_value(exact_number_in_text), _TEXT, ("number",), literal=True),
+    ValueRule("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",), literal=True),
+    ValueRule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
+    ValueRule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
+    ValueRule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
+    ValueRule("fold_enum", 1, fold_enum, _TEXT, asks=attrgetter("lists_values")),
+    ValueRule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
     _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_takes_no_null_or_text),
     _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_means_absent_by_null),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
-    _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
-    _naming("rename_case", 1, rename_case, keeps=_keeps_words),
-    _naming("rename_quoted", 1, rename_quoted),
-    _naming("rename_alias", 2, rename_alias),
-    _naming("rename_qualified", 4, rename_qualified, keeps=False),
-    Rule("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",), chains=True),
-    Rule("wrapped_value", 4, wrapped_value, ("object",), chains=True),
-    Rule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES),
-    Rule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",)),
-    Rule("object_to_array", 8, object_to_array, ("object", "string"), ("array",)),
-    Rule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",)),
-    _moving("unwrap_arguments", 8, unwrap_arguments, keeps=_holds_all),
-    _moving("wrap_arguments", 8, wrap_arguments),
-    _moving("nest_arguments", 8, nest_arguments),
-    # `tool_target` finds the tool, before there is a schema that has places.
-    Rule("rename_tool", 1, lambda *_: (), part="tool"),
+    NameRule("drop_injected", 2, drop_injected, keeps=_is_call_id),
+    NameRule("rename_case", 1, rename_case, keeps=_keeps_words),
+    NameRule("rename_quoted", 1, rename_quoted),
+    NameRule("rename_alias", 2, rename_alias),
+    NameRule("rename_qualified", 4, rename_qualified, keeps=False),
+    ValueRule(
+        "item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",), chains=True
+    ),
+    ValueRule("wrapped_value", 4, wrapped_value, ("object",), chains=True),
+    ValueRule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES),
+    ValueRule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",)),
+    ValueRule("object_to_array", 8, object_to_array, ("object", "string"), ("array",)),
+    ValueRule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",)),
+    CallRule("unwrap_arguments", 8, unwrap_arguments, keeps=_holds_all),
+    CallRule("wrap_arguments", 8, wrap_arguments),
+    CallRule("nest_arguments", 8, nest_arguments),
 )
 """Every rule, in the order it is tried; the rule catalogue describes each with its guards."""
+
+RENAME_TOOL: Final = "rename_tool"
+"""The name of the repair of a tool's name, which is read before there is a schema: no line of the table."""
+TIER_OF: Final[Mapping[str, Tier]] = {**{rule.name: rule.tier for rule in DEFAULT_RULES}, RENAME_TOOL: 1}
+"""The tier of every repair of the library."""

@@ -24,7 +24,8 @@ from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.sentences import description, expected
-from mcp_lenient.rules import ABSENT, DEFAULT_RULES
+from mcp_lenient.rules import ABSENT, NameRule
+from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord, event_parts
 from mcp_lenient.types import Fault, Outcome, Repair
@@ -179,7 +180,7 @@ class _Explainer:
         self.guards = guards
         self.is_protected = is_protected
         self.steps: list[Step] = []
-        self.tiers = {rule.name: rule.tier for rule in (*DEFAULT_RULES, *known.policy.rules)}
+        self.tiers = {**TIER_OF, **{rule.name: rule.tier for rule in known.policy.rules}}
 
     def explain(self, sent: Any) -> Explanation:
         """Follow the call as the middleware would."""
@@ -251,7 +252,7 @@ class _Explainer:
         return _where(self.mask.place(place))
 
     def _masked(self, proposal: Proposal) -> Proposal:
-        if proposal.part == "names" or proposal.after is ABSENT:
+        if proposal.of is NameRule or proposal.after is ABSENT:
             return proposal
         return replace(proposal, after=self.mask.value(proposal.after, proposal.pointer))
 
@@ -367,9 +368,9 @@ def _silence(plan: Plan) -> str:
 
 
 def _made(proposal: Proposal) -> str:
-    if proposal.part == "names":
+    if proposal.of is NameRule:
         return f"reads the name as {_in_words(proposal.after)}"
-    if proposal.part == "absence":
+    if proposal.after is ABSENT:
         return "leaves it out"
     fits = "" if proposal.fits else ", which does not fit as it is"
     return f"reads it as {_in_words(proposal.after)}{fits}"
@@ -381,8 +382,6 @@ def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int])
         if each.pointer == winner.pointer and each.fits and each.tier > tier:
             yield f"  closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
 
-
-_TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 _EVENTS: Final = {
     "call_repaired": "The call was repaired, and the tool was run.",
@@ -430,7 +429,7 @@ def _repaired(top: Node, repair: RepairRecord, *, guards: bool) -> Iterator[str]
     if family is None:
         yield f"{rule}: {change}; declared by the author or operator."
     else:
-        yield f"{rule} (tier {_TIERS[rule]}): {change}."
+        yield f"{rule} (tier {TIER_OF[rule]}): {change}."
         yield f"Likely sent: {family.rules[rule]}."
         if guards:
             yield f"Its guards: {family.unless}."

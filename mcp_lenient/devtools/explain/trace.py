@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules import Place, Rule
-from mcp_lenient.rules.rules import Part
+from mcp_lenient.rules import ABSENT, CallRule, NameRule, Place, Rule, ValueRule
 from mcp_lenient.types import Fault, Outcome
 from mcp_lenient.values.json_values import plain, pointer
 
@@ -22,7 +21,7 @@ class Proposal:
 
     rule: str
     tier: int
-    part: Part
+    of: type[Rule]
     pointer: str
     after: Any
     fits: bool
@@ -51,14 +50,14 @@ class Trace:
 
     def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
         """Record what a rule made of a value, or that it did not apply."""
-        if rule.part == "names":
+        if isinstance(rule, NameRule):
             done = [key for key, _ in made]
             self._note(rule, place, made)
             for key in (each for each in place.unknown if each not in done):
                 self._note_kept_out(rule, pointer((*place.path, key)))
         elif made:
             self._note(rule, place, [(None, each) for each in made])
-        elif rule.part != "arguments":
+        elif not isinstance(rule, CallRule):
             self._note_kept_out(rule, pointer(place.path))
 
     def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
@@ -75,8 +74,8 @@ class Trace:
             where = pointer(place.path if key is None else (*place.path, key))
             noted = json.dumps([rule.name, where, after], default=repr)
             if noted not in self.proposals:
-                fits = rule.part != "value" or place.node.takes(after)
-                self.proposals[noted] = Proposal(rule.name, rule.tier, rule.part, where, after, fits)
+                fits = not isinstance(rule, ValueRule) or raw is ABSENT or place.node.takes(after)
+                self.proposals[noted] = Proposal(rule.name, rule.tier, type(rule), where, after, fits)
 
     def _note_kept_out(self, rule: Rule, where: str) -> None:
         if where in self.kept_out or len(self.kept_out) < _MOST:

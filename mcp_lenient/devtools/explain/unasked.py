@@ -10,8 +10,8 @@ from typing import Final, Literal, NamedTuple
 from mcp_lenient.devtools.explain.trace import Trace
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.locations import Refused
-from mcp_lenient.rules import DEFAULT_RULES, Rule
-from mcp_lenient.rules.rules import Obstacle, Part
+from mcp_lenient.rules import DEFAULT_RULES, CallRule, NameRule, Rule, ValueRule
+from mcp_lenient.rules.rules import Obstacle
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path
 from mcp_lenient.values.json_values import json_type, pointer
@@ -34,7 +34,6 @@ _WORDS: Final[Mapping[Reason, str]] = {
 """What is said of each reason, in the order in which a rule meets them."""
 _REASONS: Final = (*_WORDS,)
 _MET: Final = {reason: at for at, reason in enumerate(_REASONS)}
-_OF_VALUE: Final[frozenset[Part]] = frozenset({"value", "absence"})
 _MOST: Final = 20
 """Refused places of which the rules are listed."""
 
@@ -54,8 +53,8 @@ def unasked(plan: Plan, trace: Trace) -> list[Unasked]:
     first = trace.answers[0]
     refused = Refused(plan.top, first.arguments, plan.policy)
     found: list[Unasked] = []
-    for path, parts in islice(_places(first.faults).items(), _MOST):
-        rules = _rules(plan, trace, refused, path, parts)
+    for path, types in islice(_places(first.faults).items(), _MOST):
+        rules = _rules(plan, trace, refused, path, types)
         alike = next((each for each in found if each.rules == rules), None)
         if alike is not None:
             alike.pointers.append(pointer(path))
@@ -64,31 +63,33 @@ def unasked(plan: Plan, trace: Trace) -> list[Unasked]:
     return found
 
 
-def _places(faults: Iterable[Fault]) -> dict[Path, set[Part]]:
-    """Return the paths of refused values and of objects with a wrong name, with the parts that rules are asked about there."""
-    found: dict[Path, set[Part]] = {}
+def _places(faults: Iterable[Fault]) -> dict[Path, set[type[Rule]]]:
+    """Return the paths of refused values and of objects with a wrong name, with the types of rules that are asked there."""
+    found: dict[Path, set[type[Rule]]] = {}
     for fault in faults:
         if fault.of_name or fault.kind == "overlooked":
             owner = fault.path[:-1]
-            found.setdefault(owner, set()).update(("names",) if owner else ("names", "arguments"))
+            found.setdefault(owner, set()).update((NameRule,) if owner else (NameRule, CallRule))
         elif fault.kind != "size":
-            found.setdefault(fault.path, set()).update(_OF_VALUE if fault.path else ("arguments",))
+            found.setdefault(fault.path, set()).add(ValueRule if fault.path else CallRule)
     return found
 
 
-def _rules(plan: Plan, trace: Trace, refused: Refused, path: Path, parts: set[Part]) -> dict[str, list[str]]:
+def _rules(
+    plan: Plan, trace: Trace, refused: Refused, path: Path, types: set[type[Rule]]
+) -> dict[str, list[str]]:
     """Return the names of the rules that were not asked about a value, by the words for the reason, likeliest first."""
     place, where, optional = refused.look(path), pointer(path), _is_optional(refused, path)
     node, kind = place.node, json_type(place.value)
-    of_value = [each for each in trace.proposals.values() if each.pointer == where and each.part in _OF_VALUE]
+    of_value = [each for each in trace.proposals.values() if each.pointer == where and each.of is ValueRule]
     asked = {*trace.kept_out.get(where, ()), *(each.rule for each in of_value)}
     least = min((each.tier for each in of_value if each.fits), default=inf)
     found: dict[Reason, list[str]] = {}
     for rule in plan.policy.rules if place.present else ():
         is_read = kind in rule.takes or rule not in DEFAULT_RULES
-        if node is not None and is_read and rule.part in parts and rule.name not in asked:
+        if node is not None and is_read and type(rule) in types and rule.name not in asked:
             reason = _obstacle(plan, rule, node, kind, optional=optional)
-            if reason is None and rule.part in _OF_VALUE and least < rule.tier:
+            if reason is None and isinstance(rule, ValueRule) and least < rule.tier:
                 reason = "tier"
             if reason is not None:
                 found.setdefault(reason, []).append(rule.name)

@@ -15,7 +15,7 @@ from fastmcp_versions import RAW, not_on_3
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 from tables import ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, closed, enum, opened, union
 
-from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, ValueRule, lenient
 from mcp_lenient.devtools.explain import explain, explain_event
 from mcp_lenient.devtools.explain.trace import Trace
 from mcp_lenient.devtools.explain.unasked import unasked
@@ -47,8 +47,8 @@ class Low(Tool):
 
 
 TWO_WAYS = (
-    Rule("one_way", 1, lambda _place, _value: ("a_b",), ("string",)),
-    Rule("other_way", 1, lambda _place, _value: ("a-b",), ("string",)),
+    ValueRule("one_way", 1, lambda _place, _value: ("a_b",), ("string",)),
+    ValueRule("other_way", 1, lambda _place, _value: ("a-b",), ("string",)),
 )
 LOW = closed("value", value=union(INTEGER, BOOLEAN), names=ARRAY)
 
@@ -240,7 +240,7 @@ async def test_any_wrong_arguments_are_explained(sent):
     assert len(str(said).splitlines()) < 400
 
 
-PERCENT = Rule("percent_to_number", 4, lambda _place, _value: (), ("string",), ("number",))
+PERCENT = ValueRule("percent_to_number", 4, lambda _place, _value: (), ("string",), ("number",))
 LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
 
 
@@ -328,7 +328,7 @@ VALUES = (
 @pytest.mark.parametrize("required", [("value",), ()])
 def test_each_rule_that_reads_such_a_value_was_asked_or_is_listed(destructive, required):
     """No rule is missing, and none is both, whatever the place and the value are."""
-    of_value = [rule for rule in DEFAULT_RULES if rule.part in ("value", "absence")]
+    of_value = [rule for rule in DEFAULT_RULES if isinstance(rule, ValueRule)]
     refused = 0
     for node, value in product(NODES, VALUES):
         contract = Contract.of_schema(closed(*required, value=node), Policy(), destructive=destructive)
