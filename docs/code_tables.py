@@ -33,13 +33,14 @@ _KINDS: Final[Mapping[Any, str]] = MappingProxyType(
         **dict.fromkeys((float, float | None), "SECONDS"),
     }
 )
+_TIERS = TIER_OF
 
 
 def rules() -> str:
     """Return one row for each family of rules, with a call that it repairs and a link to its page."""
     rows = (
         (
-            str(TIER_OF[_first(family)]),
+            str(_TIERS[_first(family)]),
             f"[{_title(family)}](rules/{_first(family)}.md)",
             *(_sample(family) if family.repaired else _tool_name("storeContext")),
         )
@@ -68,7 +69,7 @@ def rule(name: str) -> str:
         (
             f"**Repairs**: {family.does}.",
             f"**Exceptions**: {family.unless}.",
-            f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {TIER_OF[name]}.",
+            f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {_TIERS[name]}.",
             _table(("rule", "the mistake"), rows),
             "## Examples",
             _examples(family),

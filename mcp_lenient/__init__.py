@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp_lenient.errors import LenientError, NormalizationError, ToolCallError
     from mcp_lenient.normalization import Normalizer, normalize
     from mcp_lenient.portable import Form, publish, read_back
-    from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, NameRule, Place, ValueRule
+    from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, ValueRule
     from mcp_lenient.rules.dispatchers import dispatcher
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.setup import configure_logging
@@ -36,6 +36,7 @@ __all__ = [
     "CallRule",
     "Decision",
     "Form",
+    "Guard",
     "HostSettings",
     "LenientCalls",
     "LenientError",
@@ -82,7 +83,7 @@ _HOMES = {
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
     "mcp_lenient.adapters.fastmcp.results": "tool_error",
-    "mcp_lenient.rules": "ABSENT CallRule DEFAULT_RULES NameRule Place ValueRule",
+    "mcp_lenient.rules": "ABSENT CallRule DEFAULT_RULES Guard NameRule Place ValueRule",
     "mcp_lenient.text_calls": "ToolCall parse_tool_call parse_tool_calls",
     "mcp_lenient.types": "Repair Violation",
 }

@@ -113,7 +113,7 @@ class Offers:
             if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
                 is_asked = optional or not rule.leaves_out
                 gives_it = not rule.gives or any(map(rule.is_for, place.ways))
-                yield from rule.read(here, place.value) if is_asked and gives_it else ()
+                yield from rule.apply(here, place.value) if is_asked and gives_it else ()
 
     def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
@@ -131,7 +131,7 @@ class Offers:
             for way in self._refused.meant(owner)[:MAX_OFFERS]:
                 place = Place(way, self._reader.top.call, path, path)
                 for rule in self._rules:
-                    yield from rule.read(place, owner.value) if isinstance(rule, CallRule) else ()
+                    yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
 
     # Whether it corrects the call
 

@@ -23,6 +23,7 @@ from mcp_lenient.rules.rules import (
     DEFAULT_RULES,
     CallRule,
     CallScope,
+    Guard,
     NameRule,
     Obstacle,
     Place,
@@ -125,7 +126,7 @@ class Plan:
             asked = [
                 rule
                 for rule in self._rules
-                if isinstance(rule, rule_type) and kind in rule.takes
+                if isinstance(rule, rule_type)
                 if self.obstacle(rule, node, kind, in_union=in_union, optional=optional) is None
             ]
             if rule_type is not NameRule:  # of these, the first that finds a name wins
@@ -136,26 +137,28 @@ class Plan:
     def obstacle(
         self, rule: Rule, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
     ) -> Obstacle | None:
-        """Return why a rule that reads values of a JSON type is not asked about one at a node; None if it is."""
+        """Return why a rule is not asked about a value of a JSON type at a node; None if it is."""
+        if kind not in rule.takes:
+            return Obstacle.TAKES
         if node.unread:
-            return "unread"
+            return Obstacle.UNREAD
         if isinstance(rule, ValueRule):
             if rule.leaves_out and not optional:
-                return "required"
+                return Obstacle.REQUIRED
             if (obstacle := rule.obstacle(node)) is not None:
                 return obstacle
             if in_union and not (rule.literal or rule.leaves_out or kind in (node.kinds or ())):
-                return "union"
+                return Obstacle.UNION
         return self._obstacle(rule)
 
     def _obstacle(self, rule: Rule) -> Obstacle | None:
         """Return why a rule is asked nowhere in this tool."""
         if rule.name in self.policy.disable:
-            return "disabled"
+            return Obstacle.DISABLED
         if not rule.certain:
-            return "uncertain"
-        may_act = callable(rule.keeps) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
-        return "destructive" if self.destructive and not may_act else None
+            return Obstacle.UNCERTAIN
+        may_act = isinstance(rule.keeps, Guard) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
+        return Obstacle.DESTRUCTIVE if self.destructive and not may_act else None
 
 
 class ReadingStep(NamedTuple):

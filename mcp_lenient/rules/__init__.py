@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mcp_lenient.rules.rules import ABSENT, DEFAULT_RULES, CallRule, NameRule, Place, Rule, ValueRule
+from mcp_lenient.rules.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, Rule, ValueRule
 
-__all__ = ["ABSENT", "DEFAULT_RULES", "CallRule", "NameRule", "Place", "Rule", "ValueRule"]
+__all__ = ["ABSENT", "DEFAULT_RULES", "CallRule", "Guard", "NameRule", "Place", "Rule", "ValueRule"]

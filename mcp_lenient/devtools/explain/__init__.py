@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -17,14 +17,14 @@ from mcp_lenient.adapters.gate import RENAMED_TOOL
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
-from mcp_lenient.devtools.explain.unasked import unasked
+from mcp_lenient.devtools.explain.unapplied import stop_of, unapplied
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.sentences import description, expected
-from mcp_lenient.rules import ABSENT, NameRule
+from mcp_lenient.rules import ABSENT, NameRule, Rule
 from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord, event_parts
@@ -237,9 +237,9 @@ class _Explainer:
         self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.faults))
         proposals = [self._masked(each) for each in trace.proposals.values()]
         self._step("What the rules propose", *self._proposed(proposals, trace))
-        not_asked = [*self._not_asked(trace)] if self.guards else []
-        if not_asked:
-            self._step("The rules that were not asked", *not_asked)
+        not_applied = [*self._not_applied(trace)] if self.guards else []
+        if not_applied:
+            self._step("What stops each rule", *not_applied)
         if tried:
             lines = (
                 f"{'accepts' if each.accepted else 'refuses'} {_in_words(self.mask.value(each.arguments))}"
@@ -252,7 +252,7 @@ class _Explainer:
         return _where(self.mask.place(place))
 
     def _masked(self, proposal: Proposal) -> Proposal:
-        if proposal.of is NameRule or proposal.after is ABSENT:
+        if isinstance(proposal.rule, NameRule) or proposal.after is ABSENT:
             return proposal
         return replace(proposal, after=self.mask.value(proposal.after, proposal.pointer))
 
@@ -263,20 +263,16 @@ class _Explainer:
 
     def _proposed(self, proposals: list[Proposal], trace: Trace) -> Iterator[str]:
         for each in proposals:
-            yield f"{self._where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
-        read = {each.pointer for each in proposals}
-        unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
+            yield f"{self._where(each.pointer)}: {_titled(each.rule)} {_made(each)}"
+        unread = trace.unread()
         if not proposals and not unread:
             yield f"Nothing: {_silence(self.known.plan)}."
-        for place, rules in unread.items():
-            if self.guards:
-                yield f"{self._where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
-                yield from _guards(rules)
-            else:
-                yield f"{self._where(place)}: no rule applies. Tried: {', '.join(rules)}"
+        for proposal in map(self._masked, unread):
+            why = f"{_titled(proposal.rule)} comes closest: {_stop(proposal)}"
+            yield f"{self._where(proposal.pointer)}: no rule applies. {why}"
 
-    def _not_asked(self, trace: Trace) -> Iterator[str]:
-        for pointers, rules in unasked(self.known.plan, trace):
+    def _not_applied(self, trace: Trace) -> Iterator[str]:
+        for pointers, rules in unapplied(self.known.plan, trace):
             yield f"{', '.join(map(self._where, pointers))}:"
             yield from (f"  {why}: {', '.join(named)}" for why, named in rules.items())
 
@@ -289,7 +285,7 @@ class _Explainer:
             yield from (f"  {_in_words(self.mask.value(each, place))}" for each in tie.bound)
         kept = "repaired" if outcome.status == "repaired" else "would be repaired"
         used = {(each.rule, each.pointer) for each in outcome.repairs}
-        unused = [each for each in proposals if (each.rule, each.pointer) not in used]
+        unused = [each for each in proposals if (each.rule.name, each.pointer) not in used]
         for repair in outcome.repairs:
             yield f"{self._where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
             yield from _beaten(repair, unused, tiers)
@@ -347,14 +343,6 @@ _FAULTS = {
 }
 
 
-def _guards(rules: Iterable[str]) -> Iterator[str]:
-    by_guard: dict[str, list[str]] = {}
-    for rule in rules:
-        guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
-        by_guard.setdefault(guards, []).append(rule)
-    return (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
-
-
 def _silence(plan: Plan) -> str:
     policy = plan.policy
     if not policy.rules:
@@ -367,8 +355,12 @@ def _silence(plan: Plan) -> str:
     return "no rule applies"
 
 
+def _titled(rule: Rule) -> str:
+    return f"{rule.name} (tier {rule.tier})"
+
+
 def _made(proposal: Proposal) -> str:
-    if proposal.of is NameRule:
+    if isinstance(proposal.rule, NameRule):
         return f"reads the name as {_in_words(proposal.after)}"
     if proposal.after is ABSENT:
         return "leaves it out"
@@ -376,11 +368,16 @@ def _made(proposal: Proposal) -> str:
     return f"reads it as {_in_words(proposal.after)}{fits}"
 
 
+def _stop(proposal: Proposal) -> str:
+    reading = "" if proposal.guard is None else f"it {_made(replace(proposal, fits=True))}, but "
+    return f"{reading}{stop_of(proposal)}."
+
+
 def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
     tier = tiers[winner.rule]
     for each in proposals:
-        if each.pointer == winner.pointer and each.fits and each.tier > tier:
-            yield f"  closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
+        if each.pointer == winner.pointer and each.fits and each.rule.tier > tier:
+            yield f"  closer to what was sent than {_in_words(each.after)} by {_titled(each.rule)}"
 
 
 _EVENTS: Final = {
