@@ -293,8 +293,8 @@ def allows_one_value(node: Node) -> bool:
     ways = [way for way in node.ways if way.types != ("null",)]
     if any(way.enum is None for way in ways):
         return False
-    listed = (each for way in ways for each in way.enum or () if not isinstance(each, (list, dict)))
-    return len({repr(each) for each in listed if each not in (None, "")}) < 2
+    scalars = (member for way in ways for member in way.enum or () if not isinstance(member, (list, dict)))
+    return len({repr(scalar) for scalar in scalars if scalar not in (None, "")}) < 2
 
 
 def only_values(place: Place, value: Any) -> list[Any]:
@@ -312,12 +312,12 @@ def worst_tier(cost: int) -> int:
     return TIERS[(cost.bit_length() - 1) // _BITS_PER_TIER] if cost else 0
 
 
-def _made(value: Any) -> tuple[Any, ...]:
+def _unless_none(value: Any) -> tuple[Any, ...]:
     return () if value is None else (value,)
 
 
 def _by_value(function: Callable[[Any], Any]) -> Read:
-    return lambda _place, value: _made(function(value))
+    return lambda _place, value: _unless_none(function(value))
 
 
 # --- texts ------------------------------------------------------------------------------------------------
@@ -325,9 +325,9 @@ def _by_value(function: Callable[[Any], Any]) -> Read:
 
 def _parsed(kind: str, python_type: type, dialect: Dialect) -> Read:
     def read(place: Place, text: str) -> Iterator[Any]:
-        found = place.call.parsed(text, JSON if dialect == "json" else _relaxed(place, kind))
-        if found is not None and found.dialect == dialect and isinstance(found.value, python_type):
-            yield found.value
+        parsed = place.call.parsed(text, JSON if dialect == "json" else _relaxed(place, kind))
+        if parsed is not None and parsed.dialect == dialect and isinstance(parsed.value, python_type):
+            yield parsed.value
 
     return read
 
@@ -335,7 +335,7 @@ def _parsed(kind: str, python_type: type, dialect: Dialect) -> Read:
 def _relaxed(place: Place, kind: str) -> frozenset[Dialect]:
     """Return every relaxed dialect in force, so that a text that two of them parse differently is refused by both."""
     dialects: tuple[Dialect, ...] = ("json5", "python")
-    return frozenset(each for each in dialects if place.call.policy.allows(f"{each}_text_to_{kind}"))
+    return frozenset(dialect for dialect in dialects if place.call.policy.allows(f"{dialect}_text_to_{kind}"))
 
 
 _LEADING: Final = re.compile(r"\+?[0-9]{1,100}")
@@ -349,7 +349,7 @@ def text_to_integer(place: Place, text: str) -> Iterable[float]:
     is_leading = is_of_parameter and _LEADING.fullmatch(digits)
     number = int(digits) if is_leading else number_in_text(text)
     integer = whole_float(number) if isinstance(number, float) else number
-    return _made(number if integer is None else integer)
+    return _unless_none(number if integer is None else integer)
 
 
 @_guard("the point may part thousands")
@@ -379,7 +379,7 @@ _BOOLEANS: Final = JSON_BOOLEANS | {"yes": True, "on": True, "1": True, "no": Fa
 
 def text_to_boolean(_place: Place, text: str) -> Iterable[bool]:
     """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true."""
-    return _made(_BOOLEANS.get(text.strip().lower()))
+    return _unless_none(_BOOLEANS.get(text.strip().lower()))
 
 
 @_guard("where other types are accepted too, only true and false are read")
@@ -390,7 +390,7 @@ def _json_word(place: Place, text: str, _result: bool) -> bool:  # noqa: FBT001 
 def number_to_text(_place: Place, value: float) -> Iterable[str]:
     """42 to ``"42"``."""
     is_short = not isinstance(value, int) or value.bit_length() < _MAX_BITS
-    return _made(number_as_text(value) or (f"{value}" if is_short else None))
+    return _unless_none(number_as_text(value) or (f"{value}" if is_short else None))
 
 
 @_guard("the text has a format")
@@ -514,10 +514,10 @@ def _null_is_absent(node: Node) -> bool:
 
 def _listed_words(node: Node) -> frozenset[str]:
     """Return the texts, without case, that are allowed values or examples here or as items of a list."""
-    ways = [each for way in node.ways for each in (way, *way.items.ways)]
-    listed = [each for way in (node, *ways) for each in (*(way.enum or ()), *way.examples)]
-    listed += [each for example in listed if isinstance(example, list) for each in example]
-    return frozenset(each.strip().casefold() for each in listed if isinstance(each, str))
+    nodes = [node, *(part for way in node.ways for part in (way, *way.items.ways))]
+    values = [value for part in nodes for value in (*(part.enum or ()), *part.examples)]
+    values += [item for value in values if isinstance(value, list) for item in value]
+    return frozenset(value.strip().casefold() for value in values if isinstance(value, str))
 
 
 # --- lists and wrappers -----------------------------------------------------------------------------------
@@ -527,10 +527,12 @@ def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> It
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     entries = value if isinstance(value, list) else [value]
     keys = {"item", "items"} - place.node.items.names
-    wrappers = [each for each in entries if isinstance(each, dict) and len(each) == 1 and each.keys() <= keys]
+    wrappers = [
+        entry for entry in entries if isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= keys
+    ]
     if not wrappers or len(wrappers) < len(entries):
         return
-    content = [each for entry in entries for each in entry.values()]
+    content = [item for entry in entries for item in entry.values()]
     yield content[0] if isinstance(value, dict) and isinstance(content[0], list) else content
 
 
@@ -566,9 +568,9 @@ def _is_not_several(node: Node, value: Any) -> bool:
 
 
 def _known_items(node: Node) -> KnownItems:
-    known = [each for way in node.items.ways for each in (*(way.enum or ()), *way.examples)]
-    known += [each for example in node.examples if isinstance(example, list) for each in example]
-    return KnownItems([each for each in known if isinstance(each, str)])
+    items = [item for way in node.items.ways for item in (*(way.enum or ()), *way.examples)]
+    items += [item for example in node.examples if isinstance(example, list) for item in example]
+    return KnownItems([item for item in items if isinstance(item, str)])
 
 
 def wrapped_value(place: Place, value: dict[str, Any]) -> Iterable[Any]:
@@ -672,13 +674,13 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     if node.items.enum is None or node.prefix:
         # Each item has its own node; all others have that of `items`, if there may be others.
         rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)
-        kinds = [frozenset(each.types or ()) for each in (*node.prefix, *rest)]
+        kinds = [frozenset(item.types or ()) for item in (*node.prefix, *rest)]
         if not all(types and types <= _NUMBERS for types in kinds):
             return ()
-        return _made(numbers_in(text, integers=all("integer" in types for types in kinds)))
+        return _unless_none(numbers_in(text, integers=all("integer" in types for types in kinds)))
     members, signs = node.items.once(_listing)
     listed = ([part.strip() for part in text.split(sign)] for sign in signs if sign in text)
-    return _made(next((parts for parts in listed if members.issuperset(parts)), None))
+    return _unless_none(next((parts for parts in listed if members.issuperset(parts)), None))
 
 
 @_guard("only spaces are between the numbers")
@@ -693,8 +695,8 @@ def _no_other_comma(_place: Place, text: str, items: list[Any]) -> bool:
 
 def _listing(node: Node) -> tuple[frozenset[str], Sequence[str]]:
     """Return the texts of an enum that has nothing else, and the signs that may part a list of them, as they are in none."""
-    texts = [each for each in node.enum or () if isinstance(each, str)]
-    signs = [sign for sign in ",;|\n" if not any(sign in each for each in texts)]
+    texts = [member for member in node.enum or () if isinstance(member, str)]
+    signs = [sign for sign in ",;|\n" if not any(sign in text for text in texts)]
     return frozenset(texts) - {""}, signs if len(texts) == len(node.enum or ()) else ()
 
 
@@ -811,12 +813,12 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     """Return whether no case in a name is a unit's: that of a number as a whole, that of others in a short last word."""
     if sent in renderings(name):
         return True
-    kinds = [way.kinds for way in node.property_nodes[name].ways]
-    if any(each and each & _NUMBERS for each in kinds):
+    kinds_of_ways = [way.kinds for way in node.property_nodes[name].ways]
+    if any(kinds and kinds & _NUMBERS for kinds in kinds_of_ways):
         return is_identifier(name)
-    if all(each and each <= {"boolean", "null"} for each in kinds):
+    if all(kinds and kinds <= {"boolean", "null"} for kinds in kinds_of_ways):
         return True
-    is_text = all(each and each <= {"string", "null"} for each in kinds)
+    is_text = all(kinds and kinds <= {"string", "null"} for kinds in kinds_of_ways)
     # `imageURL` is an acronym; a text has its unit with it, if any.
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
@@ -909,7 +911,7 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
     unknown = [key for key in arguments if key not in node.properties]
     is_call = bool(unknown) and arguments.keys() == {"name", "arguments"} and isinstance(call.tool, str)
     if is_call and arguments["name"] == call.tool:
-        yield from _made(_object_in(place, arguments["arguments"]))
+        yield from _unless_none(_object_in(place, arguments["arguments"]))
     if len(arguments) == 1:
         yield from _in_only_key(place, *arguments.items())
     if len(unknown) == 1 and unknown[0] in WRAPPERS:
@@ -933,20 +935,21 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     elif is_nothing(node, {key: value}):
         yield {}
     elif (is_wrapper := key in _ONLY_WRAPPERS or is_placeholder(key)) or value in ("", None, {}):
-        found = _object_in(place, value if is_wrapper else key)
-        yield from (found,) if found and not (key == "properties" and _is_of_schemas(found)) else ()
+        inner = _object_in(place, value if is_wrapper else key)
+        yield from (inner,) if inner and not (key == "properties" and _is_of_schemas(inner)) else ()
 
 
 def is_nothing(node: Node, arguments: Any) -> bool:
     """Return whether arguments are an empty name without a value, for a tool without parameters."""
     is_unnamed = isinstance(arguments, Mapping) and arguments.keys() == {""}
-    takes_none = not node.properties and any(said == {} for said in node.says("properties"))
+    takes_none = not node.properties and any(properties == {} for properties in node.says("properties"))
     return is_unnamed and takes_none and arguments[""] in ("", None, {}, [])
 
 
 def _is_of_schemas(content: _Arguments) -> bool:
-    schemas = [each for each in content.values() if isinstance(each, dict) and "value" not in each]
-    return len(schemas) == len(content) and all(each.get("type") in SHORT_TYPES.values() for each in schemas)
+    schemas = [value for value in content.values() if isinstance(value, dict) and "value" not in value]
+    are_typed = all(schema.get("type") in SHORT_TYPES.values() for schema in schemas)
+    return len(schemas) == len(content) and are_typed
 
 
 def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iterator[_Arguments]:
@@ -955,7 +958,9 @@ def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iter
     names = node.required & WRAPPERS & node.properties.keys() - arguments.keys()
     missing = [name for name in names if node.property_nodes[name].is_only("object")]
     if content and len(missing) == 1:
-        renamed = ((missing[0], content) if key == wrapper else (key, own) for key, own in arguments.items())
+        renamed = (
+            (missing[0], content) if key == wrapper else (key, value) for key, value in arguments.items()
+        )
         yield dict(renamed)
 
 
@@ -971,8 +976,8 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     node = place.node
     if arguments and len(node.properties) == 1:
         ((name, only),) = node.property_nodes.items()
-        own = (way.property_nodes[name] for way in only.ways if name in way.properties)
-        holds_itself = any("array" in (way.types or ()) for each in own for way in each.ways)
+        inner = (way.property_nodes[name] for way in only.ways if name in way.properties)
+        holds_itself = any("array" in (way.types or ()) for node_inside in inner for way in node_inside.ways)
         # A scalar in place of the object may be meant for any of its properties.
         is_free = name not in arguments or (holds_itself and isinstance(arguments[name], list))
         if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):
@@ -992,8 +997,8 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
     """Return whether flat fields belong in the only parameter missing: an open object that has a name for such fields."""
     nodes = node.property_nodes
     # One of another name would swallow misspelled names and those of another tool.
-    found = {each for each in node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[each])}
-    if not {name} == found == nodes.keys() - arguments.keys():
+    holders = {holder for holder in node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[holder])}
+    if not {name} == holders == nodes.keys() - arguments.keys():
         return False
     # A wrapper, or a single object, may be the parameter itself under another name.
     declared, (first, *more) = frozenset(map(singular, nodes)), flat.values()
@@ -1005,11 +1010,11 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
 def _is_only_list_for(node: Node, name: str, flat: _Arguments) -> bool:
     """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
     nodes = node.property_nodes
-    lists = [each for each, child in nodes.items() if any(way.may_be("array") for way in child.ways)]
+    lists = [holder for holder, child in nodes.items() if any(way.may_be("array") for way in child.ways)]
     if lists != [name]:
         return False
     items = (item for way in nodes[name].ways if way.may_be("array") for item in way.items.ways)
-    is_item = any(each.closed and flat.keys() <= each.properties.keys() for each in items)
+    is_item = any(item.closed and flat.keys() <= item.properties.keys() for item in items)
     return is_item and not any(map(is_identifier, flat))
 
 
@@ -1035,13 +1040,13 @@ def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     declared = place.node.properties
     # A declared name may itself be a path, `filter.name`, and so may others that begin like it.
     literal = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in declared if "." in name or "[" in name}
-    known = declared.keys() - literal
-    paths = {key: path for key in named if (path := _steps(key))[0] in known}
+    holders = declared.keys() - literal
+    paths = {key: path for key in named if (path := _steps(key))[0] in holders}
     is_free = arguments.keys().isdisjoint(path[0] for path in paths.values())
     if paths and is_free and all(_leads_to_a_value(place.node, path) for path in paths.values()):
-        own = {key: value for key, value in arguments.items() if key not in paths}
+        others = {key: value for key, value in arguments.items() if key not in paths}
         for nested in _nested({path: arguments[key] for key, path in paths.items()}):
-            yield {**own, **nested}
+            yield {**others, **nested}
 
 
 def _steps(key: str) -> Path:
@@ -1071,7 +1076,7 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
     parts: dict[str | int, dict[Path, Any]] = {}
     for (first, *rest), value in values.items():
         parts.setdefault(first, {})[tuple(rest)] = value
-    built = {step: each for step, part in parts.items() for each in _nested(part)}
+    built = {step: inner for step, part in parts.items() for inner in _nested(part)}
     if built.keys() == parts.keys() and all(isinstance(step, str) for step in built):
         return (built,)
     return ([built[at] for at in range(len(built))],) if built.keys() == {*range(len(parts))} else ()
