@@ -66,9 +66,9 @@ class Obstacle(enum.Enum):
     ASKS = "the schema does not say here what is needed"
     ONE_VALUE = "only one value is allowed here, and no rule says it for the caller"
     UNION = "in a union, only rules with `literal` read a value of another type"
-    DISABLED = "disabled by the policy"
-    UNCERTAIN = "only offered as a fix (`certain=False`)"
-    DESTRUCTIVE = "not allowed in a destructive tool"
+    DISABLED = "it is disabled by the policy"
+    UNCERTAIN = "it is only offered as a fix (`certain=False`)"
+    DESTRUCTIVE = "it is not allowed in a destructive tool"
     TIER = "a rule of a lower tier gave a value that fits"
 
 

@@ -16,13 +16,14 @@ from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import RENAMED_TOOL
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
-from mcp_lenient.devtools.explain.trace import Proposal, Trace
-from mcp_lenient.devtools.explain.unapplied import stop_of, unapplied
+from mcp_lenient.devtools.explain.trace import Proposal, Trace, closest
+from mcp_lenient.devtools.explain.unapplied import barred, stop_of, unapplied
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
+from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, NameRule, Rule
 from mcp_lenient.rules.rules import TIER_OF
@@ -264,10 +265,16 @@ class _Explainer:
     def _proposed(self, proposals: list[Proposal], trace: Trace) -> Iterator[str]:
         for proposal in proposals:
             yield f"{self._where(proposal.pointer)}: {_titled(proposal.rule)} {_read_as(proposal)}"
-        unread = trace.unread()
+        plan, first, unread = self.contract.plan, trace.answers[0], trace.unread()
+        refused, read = Refused(plan.top, first.arguments, plan.policy), {each.pointer for each in proposals}
+        for path in dict.fromkeys(fault.path for fault in first.faults[:_MOST_LINES] if not fault.of_name):
+            where = pointer(path)
+            rivals = [] if where in read else [*barred(plan, refused.look(path))]
+            if rivals:
+                unread[where] = closest([unread.get(where, rivals[0]), *rivals])
         if not proposals and not unread:
-            yield f"Nothing: {_silence(self.contract.plan)}."
-        for proposal in map(self._masked, unread):
+            yield f"Nothing: {_silence(plan)}."
+        for proposal in map(self._masked, unread.values()):
             why = f"{_titled(proposal.rule)} comes closest: {_stop(proposal)}"
             yield f"{self._where(proposal.pointer)}: no rule applies. {why}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -73,16 +73,16 @@ class Trace:
         """Record the outcome."""
         self.outcome = outcome
 
-    def unread(self) -> list[Proposal]:
-        """Return for each value or name that no rule reads the rule that comes closest.
+    def unread(self) -> dict[str, Proposal]:
+        """Return by pointer, for each value or name that no rule reads, the rule that comes closest.
 
         Its reading is one that the schema accepts, but a guard stops it; if there is none, its tier is the lowest.
         """
         read = {proposal.pointer for proposal in self.proposals.values()}
         places = {*read, *self.stopped}
         within = {place[:at] for place in places for at, sign in enumerate(place) if sign == "/"}
-        unread = [self.stopped[place] for place in self.stopped if place and place not in {*read, *within}]
-        return [min(stopped.values(), key=lambda each: (not each.fits, each.rule.tier)) for stopped in unread]
+        unread = [place for place in self.stopped if place and place not in {*read, *within}]
+        return {place: closest(self.stopped[place].values()) for place in unread}
 
     def _note(self, proposal: Proposal, *, is_read: bool = True) -> None:
         rule, where = proposal.rule.name, proposal.pointer
@@ -97,3 +97,8 @@ class Trace:
 
 def _closeness(proposal: Proposal) -> tuple[bool, bool]:
     return proposal.fits, proposal.guard is not None
+
+
+def closest(proposals: Iterable[Proposal]) -> Proposal:
+    """Return the proposal that the schema accepts, or else that of the lowest tier; of several the first."""
+    return min(proposals, key=lambda proposal: (not proposal.fits, proposal.rule.tier))

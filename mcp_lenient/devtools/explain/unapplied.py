@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import inf
 from typing import Final, NamedTuple
@@ -11,12 +11,13 @@ from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.locations import Location, Refused
-from mcp_lenient.rules import DEFAULT_RULES, CallRule, Guard, NameRule, Rule, ValueRule
-from mcp_lenient.rules.rules import Obstacle
+from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, Rule, ValueRule
+from mcp_lenient.rules.rules import CallScope, Obstacle
 from mcp_lenient.types import Fault, Path
-from mcp_lenient.values.json_values import json_type, pointer
+from mcp_lenient.values.json_values import json_type, plain, pointer
 
 _OBSTACLES: Final = (*Obstacle,)
+_BARS: Final = frozenset({Obstacle.DISABLED, Obstacle.DESTRUCTIVE})
 _MOST: Final = 20
 """Refused places of which the rules are listed."""
 
@@ -36,6 +37,20 @@ def stop_of(proposal: Proposal) -> str:
     return (
         f"this is not {FAMILY_OF[name].rules[name]}" if name in FAMILY_OF else "its function yields nothing"
     )
+
+
+def barred(plan: Plan, location: Location) -> Iterator[Proposal]:
+    """Yield what rules read a value as, and the schema accepts, that the policy disables or a destructive tool bars."""
+    node, value, path, optional = location.node, location.value, location.path, location.optional
+    for rule in plan.policy.rules if node is not None and path else ():
+        obstacle = node and plan.obstacle(rule, node, json_type(value), optional=optional)
+        if node is not None and obstacle in _BARS and isinstance(rule, ValueRule):
+            name = path[-1] if location.declared and isinstance(path[-1], str) else None
+            place = Place(node, CallScope(plan.policy), path, path, name, optional, isinstance(path[-1], int))
+            guard = Guard(obstacle.name.lower(), obstacle.value, bool)
+            for result in rule.apply(place, value):
+                if result is ABSENT or node.takes(plain(result)):
+                    yield Proposal(rule, pointer(path), plain(result), fits=True, guard=guard)
 
 
 def unapplied(plan: Plan, trace: Trace) -> list[Unapplied]:

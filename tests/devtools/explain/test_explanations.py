@@ -198,7 +198,11 @@ async def test_the_guard_that_stops_a_name_is_named(properties, sent, guard):
 
 @pytest.mark.parametrize(
     ("sent", "guard"),
-    [({"maxcount": 1}, "same_words"), ({"toolCallId": "call_1", "action": "x"}, "call_id")],
+    [
+        ({"maxcount": 1}, "same_words"),
+        ({"toolCallId": "call_1", "action": "x"}, "call_id"),
+        ({"ids": "1, 2, 3"}, "destructive"),
+    ],
 )
 async def test_the_guard_of_destructive_tools_is_named(sent, guard):
     """Of a reading that does not keep what was sent, the guard for destructive tools is named."""
@@ -302,7 +306,7 @@ LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
 @pytest.mark.parametrize(
     ("schema", "sent", "policy", "says"),
     [
-        (STRING, 5, {"destructive": True}, "not allowed in a destructive tool: number_to_text"),
+        (STRING, 5, {"destructive": True}, "it is not allowed in a destructive tool: number_to_text"),
         (
             STRING,
             5,
@@ -325,9 +329,9 @@ LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
             NUMBER,
             "15%",
             {"rules": (replace(PERCENT, certain=False),)},
-            "only offered as a fix (`certain=False`): percent_to_number",
+            "it is only offered as a fix (`certain=False`): percent_to_number",
         ),
-        (enum("fast", "slow"), "FAST", {"disable": {"fold_enum"}}, "disabled by the policy: fold_enum"),
+        (enum("fast", "slow"), "FAST", {"disable": {"fold_enum"}}, "it is disabled by the policy: fold_enum"),
         (
             {"type": "string", "const": "go"},
             "GO",
@@ -367,6 +371,15 @@ async def test_rules_that_do_not_apply_are_listed_with_the_reason(schema, sent, 
     (step,) = (each for each in said.steps if each.title == "What stops each rule")
     assert step.lines[0] == "/value:"
     assert f"  {says}" in step.lines
+
+
+async def test_a_disabled_rule_comes_closest():
+    """What a rule would read is said, if only the policy forbids it."""
+    server = FastMCP("s", middleware=[LenientMiddleware(Policy(disable={"fold_enum"}))])
+    server.add_tool(Low(name="take", parameters=closed("value", value=enum("fast", "slow"))))
+    text = " ".join(str(await explained(server, "take", {"value": "FAST"})).split())
+    said = 'fold_enum (tier 1) comes closest: it reads it as "fast", but it is disabled by the policy (guard disabled).'
+    assert said in text
 
 
 NODES = (
@@ -420,7 +433,7 @@ async def test_places_with_the_same_rules_are_listed_together():
 async def test_rules_for_names_and_for_the_whole_call_are_listed():
     """With a wrong name, those that may not act in a destructive tool are named for the arguments as a whole."""
     text = str(await explained(build(), "remove", {"idz": [1]}))
-    said = "not allowed in a destructive tool:"
+    said = "it is not allowed in a destructive tool:"
     assert f"     {said} rename_qualified\n" in text
     assert "the arguments as a whole:\n" in text
     assert f"     {said} wrap_arguments, nest_arguments\n" in text
