@@ -112,7 +112,7 @@ class Offers:
         for rule in self._rules:
             if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
                 is_asked = optional or not rule.leaves_out
-                gives_it = not rule.gives or any(map(rule.is_for, place.ways))
+                gives_it = not rule.gives or any(rule.obstacle(way) is None for way in place.ways)
                 yield from rule.apply(here, place.value) if is_asked and gives_it else ()
 
     def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:

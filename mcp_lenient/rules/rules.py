@@ -237,10 +237,6 @@ class ValueRule(_Rule[Any]):
         """Whether it leaves values out."""
         return "absent" in self.gives
 
-    def is_for(self, node: Node) -> bool:
-        """Return whether a node only accepts what this rule makes."""
-        return self.obstacle(node) is None
-
     def obstacle(self, node: Node) -> Obstacle | None:
         """Return what at a node this rule is not made for; None if it is for such a node."""
         kinds = node.kinds or frozenset()

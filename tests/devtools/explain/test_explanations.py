@@ -373,6 +373,24 @@ async def test_rules_that_do_not_apply_are_listed_with_the_reason(schema, sent, 
     assert f"  {says}" in step.lines
 
 
+@pytest.mark.parametrize(
+    ("schema", "sent", "guard", "hint"),
+    [
+        (INTEGER, "3.9", "whole", "Send a whole number."),
+        (INTEGER, "10.000", "no_thousands", "Send a whole number."),
+        (NUMBERS, "1 2 3", "delimiter", "Write it as JSON"),
+        (array(STRING), "a, b", "one_item", "Write it as JSON"),
+    ],
+)
+async def test_the_hint_of_the_envelope_avoids_the_guard(schema, sent, guard, hint):
+    """What the envelope advises is what the guard that is named does not stop."""
+    server = FastMCP("s", middleware=[LenientMiddleware(Policy(unrepairable="refuse"))])
+    server.add_tool(Low(name="take", parameters=closed("value", value=schema)))
+    said = await explained(server, "take", {"value": sent})
+    assert f"(guard {guard})." in " ".join(str(said).split())
+    assert hint in said.envelope["message"]
+
+
 async def test_a_disabled_rule_comes_closest():
     """What a rule would read is said, if only the policy forbids it."""
     server = FastMCP("s", middleware=[LenientMiddleware(Policy(disable={"fold_enum"}))])
