@@ -14,12 +14,13 @@ from typing import Any, Final, get_args
 
 from cyclopts.argument import Argument
 
-from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
+from mcp_lenient import Policy, Violation, normalize
 from mcp_lenient.cli import app
 from mcp_lenient.devtools.check.providers import EFFECTS
 from mcp_lenient.devtools.rule_catalogue import CATALOGUE, FAMILY_OF, Family
 from mcp_lenient.portable.limits import like, limits_of, providers
 from mcp_lenient.refusal.envelope import error_code
+from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.names import tool_target
 
@@ -32,7 +33,7 @@ _KINDS: Final[Mapping[Any, str]] = MappingProxyType(
         **dict.fromkeys((float, float | None), "SECONDS"),
     }
 )
-_TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
+_TIERS = TIER_OF
 
 
 def rules() -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mcp_lenient.errors import LenientError, NormalizationError, ToolCallError
     from mcp_lenient.normalization import Normalizer, normalize
     from mcp_lenient.portable import Form, publish, read_back
-    from mcp_lenient.rules import DEFAULT_RULES, Rule
+    from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, ValueRule
     from mcp_lenient.rules.dispatchers import dispatcher
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.setup import configure_logging
@@ -31,21 +31,26 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "ABSENT",
     "DEFAULT_RULES",
+    "CallRule",
     "Decision",
     "Form",
+    "Guard",
     "HostSettings",
     "LenientCalls",
     "LenientError",
     "LenientMiddleware",
     "Limits",
+    "NameRule",
     "NormalizationError",
     "Normalizer",
+    "Place",
     "Policy",
     "Repair",
-    "Rule",
     "ToolCall",
     "ToolCallError",
+    "ValueRule",
     "Violation",
     "configure_logging",
     "create_lenient_proxy",
@@ -78,7 +83,7 @@ _HOMES = {
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
     "mcp_lenient.adapters.fastmcp.results": "tool_error",
-    "mcp_lenient.rules": "DEFAULT_RULES Rule",
+    "mcp_lenient.rules": "ABSENT CallRule DEFAULT_RULES Guard NameRule Place ValueRule",
     "mcp_lenient.text_calls": "ToolCall parse_tool_call parse_tool_calls",
     "mcp_lenient.types": "Repair Violation",
 }

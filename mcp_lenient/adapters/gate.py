@@ -22,6 +22,7 @@ from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.engine.tool_contracts import contract_of
 from mcp_lenient.refusal.envelope import Again, error_code, refusal_result, unknown_again
 from mcp_lenient.rules.dispatchers import Dispatcher, Via
+from mcp_lenient.rules.rules import RENAME_TOOL
 from mcp_lenient.telemetry.log import HostCall as HostCall  # noqa: PLC0414 - hosts import it from here
 from mcp_lenient.types import Repair
 from mcp_lenient.values.names import same_tool_name, tool_target
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
-RENAMED_TOOL: Final = Repair("rename_tool", "", "string", "string")
+RENAMED_TOOL: Final = Repair(RENAME_TOOL, "", "string", "string")
 _MOST: Final = 10_000
 _MANY_ALIKE: Final = 3
 """Different calls with the same faults, after which the caller is told so."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.rules.rules import Place, Rule
+from mcp_lenient.rules.rules import Guard, Place, Rule
 from mcp_lenient.types import Fault, Outcome
 
 
 class Observer(Protocol):
     """A recorder of one decision, which it cannot change."""
 
-    def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
-        """Record what a rule made of the value at a place."""
+    def applied(self, rule: Rule, place: Place, results: Sequence[tuple[Any, Guard | None]]) -> None:
+        """Record what a rule reads the value at a place as, each result with the guard that stops it."""
 
     def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
         """Record whether the validator accepts the arguments, and its faults if not."""

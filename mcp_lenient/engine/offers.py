@@ -13,7 +13,7 @@ from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import MAX_TOLD, Refused
 from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
 from mcp_lenient.rules.likely import LIKELY_RULES
-from mcp_lenient.rules.rules import ABSENT, Place
+from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
 from mcp_lenient.values.json_values import json_type, plain, pointer, same_json
@@ -110,10 +110,10 @@ class Offers:
         own = name if place.declared else None
         here = Place(place.node, call, path, path, own, optional=optional, item=name is None)
         for rule in self._rules:
-            is_asked = rule.part == "value" or (rule.part == "absence" and optional)
-            if is_asked and kind in rule.takes and only in ("", rule.name):
-                gives_it = not rule.gives or any(map(rule.is_for, place.ways))
-                yield from rule.read(here, place.value) if gives_it else ()
+            if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
+                is_asked = optional or not rule.leaves_out
+                gives_it = not rule.gives or any(rule.obstacle(way) is None for way in place.ways)
+                yield from rule.apply(here, place.value) if is_asked and gives_it else ()
 
     def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
@@ -131,7 +131,7 @@ class Offers:
             for way in self._refused.meant(owner)[:MAX_OFFERS]:
                 place = Place(way, self._reader.top.call, path, path)
                 for rule in self._rules:
-                    yield from rule.read(place, owner.value) if rule.part == "names" else ()
+                    yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
 
     # Whether it corrects the call
 

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from math import inf
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.engine.ignored import (
     OutOfSteps,
@@ -21,11 +21,14 @@ from mcp_lenient.engine.ignored import (
 from mcp_lenient.rules.rules import (
     ABSENT,
     DEFAULT_RULES,
+    CallRule,
     CallScope,
+    Guard,
+    NameRule,
     Obstacle,
-    Part,
     Place,
     Rule,
+    ValueRule,
     allows_one_value,
     only_values,
     worst_tier,
@@ -63,6 +66,7 @@ _KINDS: Final[Mapping[type, str]] = {
 }
 """The JSON types of values as a parser makes them; no rule reads any other."""
 _COST: Final = attrgetter("cost")
+R = TypeVar("R", bound=Rule)
 _COMPARED: Final = 16
 """Readings of a union of which those that ignore a name are left out."""
 
@@ -103,51 +107,58 @@ class Plan:
         self.uncertain = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
         self._rules = [rule for rule in allowed if self._obstacle(rule) is None]
-        self.renames_by_keys = all(rule in DEFAULT_RULES for rule in self._rules if rule.part == "names")
+        self.renames_by_keys = all(
+            rule in DEFAULT_RULES for rule in self._rules if isinstance(rule, NameRule)
+        )
         """Whether no rule of the author's own renames keys by their values."""
-        self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
+        self._rules_at: dict[tuple[type[Any], Node, str, bool, bool], Any] = {}
 
     def rules(
-        self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
-    ) -> tuple[Rule, ...]:
+        self, rule_type: type[R], node: Node, kind: str, *, in_union: bool = False, optional: bool = False
+    ) -> tuple[R, ...]:
         """Return the rules that read values of a JSON type at a node, cheapest first; an optional value may be left out.
 
         In a branch of a union of several types, only literal rules read a value of another type.
         """
-        key = (node, part, kind, in_union, optional)
-        known = self._rules_at.get(key)
-        if known is None:
-            found = [
+        key = (rule_type, node, kind, in_union, optional)
+        rules: tuple[R, ...] | None = self._rules_at.get(key)
+        if rules is None:
+            selected = [
                 rule
                 for rule in self._rules
-                if rule.part in (part, "absence") and kind in rule.takes
+                if isinstance(rule, rule_type)
                 if self.obstacle(rule, node, kind, in_union=in_union, optional=optional) is None
             ]
-            if part != "names":  # of these, the first that finds a name wins
-                found.sort(key=_COST)
-            known = self._rules_at[key] = tuple(found)
-        return known
+            if rule_type is not NameRule:  # of these, the first that finds a name wins
+                selected.sort(key=_COST)
+            rules = self._rules_at[key] = tuple(selected)
+        return rules
 
     def obstacle(
         self, rule: Rule, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
     ) -> Obstacle | None:
-        """Return why a rule that reads values of a JSON type is not asked about one at a node; None if it is."""
+        """Return why a rule is not asked about a value of a JSON type at a node; None if it is."""
+        if kind not in rule.takes:
+            return Obstacle.TAKES
         if node.unread:
-            return "unread"
-        if rule.part == "absence" and not optional:
-            return "required"
-        is_other = in_union and not rule.literal and kind not in (node.kinds or ())
-        at_node = rule.obstacle(node) or ("union" if is_other and rule.part != "absence" else None)
-        return at_node or self._obstacle(rule)
+            return Obstacle.UNREAD
+        if isinstance(rule, ValueRule):
+            if rule.leaves_out and not optional:
+                return Obstacle.REQUIRED
+            if (obstacle := rule.obstacle(node)) is not None:
+                return obstacle
+            if in_union and not (rule.literal or rule.leaves_out or kind in (node.kinds or ())):
+                return Obstacle.UNION
+        return self._obstacle(rule)
 
     def _obstacle(self, rule: Rule) -> Obstacle | None:
         """Return why a rule is asked nowhere in this tool."""
         if rule.name in self.policy.disable:
-            return "disabled"
+            return Obstacle.DISABLED
         if not rule.certain:
-            return "uncertain"
-        may_act = callable(rule.keeps) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
-        return "destructive" if self.destructive and not may_act else None
+            return Obstacle.UNCERTAIN
+        may_act = isinstance(rule.keeps, Guard) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
+        return Obstacle.DESTRUCTIVE if self.destructive and not may_act else None
 
 
 class ReadingStep(NamedTuple):
@@ -266,21 +277,23 @@ class Reader:
         self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
         self._spend()
-        found = self._inside(place, value, scope, partly=partly)
-        if hops and (scope.full or not place.path or not (found and found[0].whole)):
+        readings = self._inside(place, value, scope, partly=partly)
+        if hops and (scope.full or not place.path or not (readings and readings[0].whole)):
             if place.path and not scope.full and self.takes(place.node, value):
                 return Reading(value)
-            self._by_rules(place, value, found, hops=hops, partly=partly)
-        if found and place.path and not place.branch and place.node.lists_values:
-            found = _without_only_values(place, value, found)
-        return _best(place, value, found)
+            self._by_rules(place, value, readings, hops=hops, partly=partly)
+        if readings and place.path and not place.branch and place.node.lists_values:
+            readings = _without_only_values(place, value, readings)
+        return _best(place, value, readings)
 
-    def _by_rules(self, place: Place, value: Any, found: list[Reading], *, hops: int, partly: bool) -> None:
+    def _by_rules(
+        self, place: Place, value: Any, readings: list[Reading], *, hops: int, partly: bool
+    ) -> None:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
-        part: Part = "value" if place.path else "arguments"
+        rule_type: type[ValueRule | CallRule] = ValueRule if place.path else CallRule
         kind = _KINDS.get(type(value), "")
-        rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
-        best: float = found[0].cost if found and found[0].whole else inf
+        rules = self.plan.rules(rule_type, place.node, kind, in_union=place.union, optional=place.optional)
+        best: float = readings[0].cost if readings and readings[0].whole else inf
         if not rules or best < rules[0].cost:
             return
         dropped: Sequence[Reading] = ()
@@ -298,9 +311,11 @@ class Reader:
                 if reading.whole:
                     best = min(best, reading.cost)
                 if reading.whole or goes_on:
-                    found.append(reading)
+                    readings.append(reading)
 
-    def _by_rule(self, rule: Rule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool) -> Reading:
+    def _by_rule(
+        self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool
+    ) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.to, sent, new)
         if isinstance(new, str) and not place.node.expects(new):
@@ -322,18 +337,18 @@ class Reader:
         if node.is_union:
             return self._of_union(place, value, scope, partly=partly)
         if isinstance(value, dict) and node.may_be("object"):
-            found = self._of_object(place, value, scope, partly=partly)
-            if not place.path and self.plan.corrects_names and any(wrapped_away(node, found.value or {})):
-                found = found._replace(whole=False)
+            reading = self._of_object(place, value, scope, partly=partly)
+            if not place.path and self.plan.corrects_names and any(wrapped_away(node, reading.value or {})):
+                reading = reading._replace(whole=False)
         elif isinstance(value, list) and node.may_be("array"):
-            found = self._of_array(place, value, scope, partly=partly)
+            reading = self._of_array(place, value, scope, partly=partly)
         else:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
-        is_checked = place.path and scope.full and not (node.adds_up or (self._exact and found.steps))
-        if found.whole and is_checked and not node.takes(plain(found.value)):
-            found = found._replace(whole=False)
-        return [found] if found.whole or partly else []
+        is_checked = place.path and scope.full and not (node.adds_up or (self._exact and reading.steps))
+        if reading.whole and is_checked and not node.takes(plain(reading.value)):
+            reading = reading._replace(whole=False)
+        return [reading] if reading.whole or partly else []
 
     # Unions
 
@@ -344,49 +359,51 @@ class Reader:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
-        tried = [self.read(place.as_branch(way), value, below) for way in ways]
-        whole = [each for each in tried if each.whole]
+        readings = [self.read(place.as_branch(way), value, below) for way in ways]
+        whole = [reading for reading in readings if reading.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
-            whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
+            whole = [reading for reading in whole if worst_tier(reading.cost) <= _CLOSE_TIER]
         if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
-            whole = [each for each in whole if not ignores_names(node, plain(each.value))] or whole
+            whole = [reading for reading in whole if not ignores_names(node, plain(reading.value))] or whole
         if whole:
             whole.sort(key=_COST)
-            best = [each for each in whole if each.cost == whole[0].cost]
-            return [] if any(_renames_declared(place, each) for each in best) else whole
+            best = [reading for reading in whole if reading.cost == whole[0].cost]
+            return [] if any(_renames_declared(place, reading) for reading in best) else whole
         if not partly:
             return []
         # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
         if not isinstance(value, str):
-            meant = node.meant(value, exact_integers=self._exact)
-            ways = meant if len(meant) == 1 else ()
-        readings = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
-        return [each for each in readings if each.steps or each.ties][:1]
+            targets = node.meant(value, exact_integers=self._exact)
+            ways = targets if len(targets) == 1 else ()
+        of_ways = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
+        return [reading for reading in of_ways if reading.steps or reading.ties][:1]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
     ) -> list[Reading] | None:
         """Return the reading by the branch that the discriminator selects; None if it selects none."""
-        found = place.node.discriminator
-        if found is None:
+        discriminator = place.node.discriminator
+        if discriminator is None:
             return None
-        folded = fold_name(found.name)
+        folded = fold_name(discriminator.name)
         alike = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
-        keys = [found.name] if found.name in value else alike
+        keys = [discriminator.name] if discriminator.name in value else alike
         if len(keys) != 1:
             return None
-        key, to = keys[0], (*place.to, found.name)
-        tag = self.read(Place(found.tags, place.call, (*place.path, key), to, found.name), value[key])
+        key, to = keys[0], (*place.to, discriminator.name)
+        tag = self.read(
+            Place(discriminator.tags, place.call, (*place.path, key), to, discriminator.name), value[key]
+        )
         if not tag.whole:
             return None
-        branch = found.owner(tag.value)
+        branch = discriminator.owner(tag.value)
         if branch is None:  # the repair of the tag is tried without
             return []
         # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
-        below = BY_SCHEMA if tag.cost or key != found.name else scope
-        told = {**value, key: tag.value} if tag.cost else value
-        inner = self.read(place.as_branch(branch), told, below, partly=partly)
+        below = BY_SCHEMA if tag.cost or key != discriminator.name else scope
+        retagged = {**value, key: tag.value} if tag.cost else value
+        inner = self.read(place.as_branch(branch), retagged, below, partly=partly)
         return [_together(inner.value, [tag, inner])] if inner.whole or partly else []
 
     # Objects and lists
@@ -421,7 +438,7 @@ class Reader:
         node, rest = place.node, BY_SCHEMA if scope.full else UNTOUCHED
         out: dict[str, Any] = {}
         declared: str | None
-        readings = [each for each in renames.values() if each.value is ABSENT]
+        readings = [rename for rename in renames.values() if rename.value is ABSENT]
         for key, sent in value.items():
             name, below = key, scope.below.get(key, rest)
             if key in renames:
@@ -454,29 +471,31 @@ class Reader:
         if not isinstance(name, str):
             return None, None
         self._spend()  # undeclared keys cost time as well
-        found = node.child(name)
-        if found is None and name in scope.below:
-            alike = [each for each in node.once(spellings).get(squashed(name), ()) if each not in value]
+        child = node.child(name)
+        if child is None and name in scope.below:
+            alike = [
+                declared for declared in node.once(spellings).get(squashed(name), ()) if declared not in value
+            ]
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
-        return None, found
+        return None, child
 
     def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
-        found: dict[str, Reading] = {}
+        renames: dict[str, Reading] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
-        for rule in self.plan.rules("names", place.node, "object"):
-            left = place._replace(unknown=[key for key in unknown if key not in found])
-            for key, name in rule.apply(left, value):
+        for rule in self.plan.rules(NameRule, place.node, "object"):
+            remaining = place._replace(unknown=[key for key in unknown if key not in renames])
+            for key, name in rule.apply(remaining, value):
                 to, new = (place.to, ABSENT) if name is ABSENT else ((*place.to, name), value[key])
                 step = ReadingStep(rule.name, (*place.path, key), to, value[key], new)
-                found[key] = Reading(name, rule.cost, (step,))
-        uses = Counter(each.value for each in found.values() if each.value is not ABSENT)
-        return {key: each for key, each in found.items() if uses[each.value] < 2}
+                renames[key] = Reading(name, rule.cost, (step,))
+        uses = Counter(rename.value for rename in renames.values() if rename.value is not ABSENT)
+        return {key: rename for key, rename in renames.items() if uses[rename.value] < 2}
 
     def _of_array(self, place: Place, value: list[Any], scope: Scope, *, partly: bool) -> Reading:
         out = list(value)
         readings: list[Reading] = []
-        mixed = not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
+        mixed = not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in value)
         refused = sorted(key for key in scope.below if isinstance(key, int))
         for at in range(len(value)) if scope.full else refused:
             below, item = scope.below.get(at, BY_SCHEMA), place.node.item(at)
@@ -495,8 +514,8 @@ class Reader:
     ) -> tuple[dict[str, Any], Sequence[Reading]]:
         """Return the arguments without the keys that clients add, and the records of these."""
         renames = self._renames(place, value, unknown)
-        found = {key: each for key, each in renames.items() if each.value is ABSENT}
-        return {key: each for key, each in value.items() if key not in found}, [*found.values()]
+        dropped = {key: rename for key, rename in renames.items() if rename.value is ABSENT}
+        return {key: entry for key, entry in value.items() if key not in dropped}, [*dropped.values()]
 
 
 def _are_null_defaults(node: Node, value: Mapping[str, Any]) -> bool:
@@ -506,13 +525,13 @@ def _are_null_defaults(node: Node, value: Mapping[str, Any]) -> bool:
     return is_default and all(entry is None for entry in value.values())
 
 
-def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list[Reading]:
+def _without_only_values(place: Place, value: Any, readings: list[Reading]) -> list[Reading]:
     """Leave out the readings as the only value that a place or a branch allows, which no repair says for the caller."""
     if place.node.once(allows_one_value):
-        return [each for each in found if not each.steps or each.value is ABSENT]
+        return [reading for reading in readings if not reading.steps or reading.value is ABSENT]
     for rival in only_values(place, value):
-        found = [each for each in found if not each.steps or same_json(each.value, rival)]
-    return found
+        readings = [reading for reading in readings if not reading.steps or same_json(reading.value, rival)]
+    return readings
 
 
 def _together(value: Any, readings: Iterable[Reading]) -> Reading:
@@ -520,11 +539,11 @@ def _together(value: Any, readings: Iterable[Reading]) -> Reading:
     cost, whole = 0, True
     steps: list[ReadingStep] = []
     ties: list[Fault] = []
-    for each in readings:
-        cost += each.cost
-        steps += each.steps
-        ties += each.ties
-        whole = whole and each.whole
+    for reading in readings:
+        cost += reading.cost
+        steps += reading.steps
+        ties += reading.ties
+        whole = whole and reading.whole
     return Reading(value, cost, tuple(steps), whole, tuple(ties))
 
 
@@ -538,16 +557,16 @@ def _renames_declared(place: Place, reading: Reading) -> bool:
     )
 
 
-def _best(place: Place, value: Any, found: Sequence[Reading]) -> Reading:
+def _best(place: Place, value: Any, readings: Sequence[Reading]) -> Reading:
     """Return the cheapest whole reading, or else one that is not; with a tie, the value as it is."""
-    if not found:
+    if not readings:
         return Reading(value, whole=False)
-    whole = [each for each in found if each.whole] if len(found) > 1 else found
+    whole = [reading for reading in readings if reading.whole] if len(readings) > 1 else readings
     if len(whole) < 2:
-        return (whole or found)[0]
-    least = min(each.cost for each in whole)
-    cheapest = [each for each in whole if each.cost == least]
-    values = _distinct(each.value for each in cheapest)
+        return (whole or readings)[0]
+    least = min(reading.cost for reading in whole)
+    cheapest = [reading for reading in whole if reading.cost == least]
+    values = _distinct(reading.value for reading in cheapest)
     if len(values) == 1:
         return cheapest[0]
     if place.path or not isinstance(value, dict):
@@ -555,14 +574,14 @@ def _best(place: Place, value: Any, found: Sequence[Reading]) -> Reading:
     return _tied(value, cheapest)
 
 
-def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
+def _tied(sent: dict[str, Any], readings: Sequence[Reading]) -> Reading:
     """Return the arguments with the parameters on which all readings agree, and the others as they were sent."""
     ties: dict[str, Fault] = {}
-    for name in dict.fromkeys(name for each in found for name in each.value):
-        values = _distinct(each.value[name] for each in found if name in each.value)
-        if len(values) > 1 or any(name not in each.value for each in found):
+    for name in dict.fromkeys(name for reading in readings for name in reading.value):
+        values = _distinct(reading.value[name] for reading in readings if name in reading.value)
+        if len(values) > 1 or any(name not in reading.value for reading in readings):
             ties[name] = _tie((name,), values)
-    first = found[0]
+    first = readings[0]
     agreed = {name: value for name, value in first.value.items() if name not in ties}
     steps = tuple(step for step in first.steps if not step.path or step.path[0] not in ties)
     value = {**agreed, **{name: sent[name] for name in ties if name in sent}}
@@ -574,8 +593,8 @@ def _tie(path: Path, values: Sequence[Any]) -> Fault:
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    found: list[Any] = []
+    distinct: list[Any] = []
     for value in values:
-        if not any(same_json(value, other) for other in found):
-            found.append(value)
-    return found
+        if not any(same_json(value, other) for other in distinct):
+            distinct.append(value)
+    return distinct

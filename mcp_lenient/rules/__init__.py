@@ -1,7 +1,7 @@
-"""The rule type and the ordered table of all rules."""
+"""The three kinds of rules and the ordered table of all rules."""
 
 from __future__ import annotations
 
-from mcp_lenient.rules.rules import ABSENT, DEFAULT_RULES, Place, Rule
+from mcp_lenient.rules.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, Rule, ValueRule
 
-__all__ = ["ABSENT", "DEFAULT_RULES", "Place", "Rule"]
+__all__ = ["ABSENT", "DEFAULT_RULES", "CallRule", "Guard", "NameRule", "Place", "Rule", "ValueRule"]

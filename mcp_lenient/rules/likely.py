@@ -13,8 +13,10 @@ from typing import Any, Final, NamedTuple
 from mcp_lenient.rules.rules import (
     ABSENT,
     WRAPPERS,
+    CallRule,
     Place,
     Rule,
+    ValueRule,
     allows_one_value,
     injected_keys,
     is_free_object,
@@ -514,14 +516,14 @@ def _without_empty(names: Names, kept: Collection[str]) -> Iterator[dict[str, An
 
 _ANY_BUT_BOOLEAN: Final = ("string", "null", "integer", "number", "array", "object")
 LIKELY_RULES: Final[tuple[Rule, ...]] = (
-    Rule("near_member", 16, near_member, ("string", "null"), certain=False),
-    Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
-    Rule("any_item", 16, any_item, ("array",), certain=False),
-    Rule("as_command", 16, as_command, ("array",), ("string",), certain=False),
-    Rule("as_list", 16, as_list, ("string",), certain=False),
-    Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
-    Rule("out_of_object", 16, out_of_object, ("object",), certain=False),
-    Rule("leave_out", 16, leave_out, _ANY_BUT_BOOLEAN, part="absence", certain=False),
-    Rule("other_names", 16, other_names, ("object",), part="names", certain=False),
+    ValueRule("near_member", 16, near_member, ("string", "null"), certain=False),
+    ValueRule("out_of_list", 16, out_of_list, ("array",), certain=False),
+    ValueRule("any_item", 16, any_item, ("array",), certain=False),
+    ValueRule("as_command", 16, as_command, ("array",), ("string",), certain=False),
+    ValueRule("as_list", 16, as_list, ("string",), certain=False),
+    ValueRule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
+    ValueRule("out_of_object", 16, out_of_object, ("object",), certain=False),
+    ValueRule("leave_out", 16, leave_out, _ANY_BUT_BOOLEAN, ("absent",), certain=False),
+    CallRule("other_names", 16, other_names, certain=False),
 )
 """The uncertain rules: each is tried like any other, and what it makes is offered as a fix."""

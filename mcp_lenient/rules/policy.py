@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from mcp_lenient.errors import PolicyError
-from mcp_lenient.rules import DEFAULT_RULES, Rule
+from mcp_lenient.rules import DEFAULT_RULES, NameRule, Rule
 from mcp_lenient.rules.dispatchers import Dispatcher
+from mcp_lenient.rules.rules import RENAME_TOOL, TIER_OF
 from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
 
@@ -112,7 +113,8 @@ class Policy:
             ``"forward"`` sends it on as it came, ``"refuse"`` answers with the envelope; None for what
             is usual there: the proxy refuses, and all else forwards. A function tool's own validator
             leaves no doubt, so its unrepairable calls are always refused.
-        rules: The rules in force. A rule of your own is a :class:`mcp_lenient.Rule`.
+        rules: The rules in force. A rule of your own is a :class:`mcp_lenient.ValueRule`, :class:`mcp_lenient.NameRule` or
+            :class:`mcp_lenient.CallRule`. With any rule for names, the names of tools are repaired too (``rename_tool``).
         disable: Names of disabled rules.
         limits: Bounds on size, depth and parsed text.
         aliases: Other names of top-level parameters, ``{"task": ("query", "q")}``.
@@ -187,7 +189,7 @@ class Policy:
             object.__setattr__(self, name, frozenset(_names(name, getattr(self, name))))
         for name, read in _READ.items():
             object.__setattr__(self, name, read(getattr(self, name)))
-        _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
+        _check_disabled(self.disable, {*TIER_OF, *(rule.name for rule in self.rules)})
 
     def __repr__(self) -> str:
         return _written(self)
@@ -199,7 +201,8 @@ class Policy:
 
     def allows(self, rule: str) -> bool:
         """Return whether a rule is in force."""
-        return rule not in self.disable and rule in [known.name for known in self.rules]
+        names_of_tools = rule == RENAME_TOOL and any(isinstance(known, NameRule) for known in self.rules)
+        return rule not in self.disable and (names_of_tools or rule in [known.name for known in self.rules])
 
     def is_destructive(self, *, marked: bool, read_only: bool) -> bool:
         """Return whether a tool counts as destructive.
@@ -279,7 +282,7 @@ def _rules(rules: Any) -> tuple[Rule, ...]:
     if isinstance(rules, _DefaultRules):
         return DEFAULT_RULES
     is_right = isinstance(rules, (tuple, list)) and all(isinstance(each, Rule) for each in rules)
-    _check("rules", rules, "a tuple of Rule", is_right=is_right)
+    _check("rules", rules, "a tuple of ValueRule, NameRule and CallRule", is_right=is_right)
     return tuple(rules)
 
 

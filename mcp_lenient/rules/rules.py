@@ -6,10 +6,10 @@ import enum
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from mcp_lenient.rules.words import (
     JSON_BOOLEANS,
@@ -19,9 +19,10 @@ from mcp_lenient.rules.words import (
     Spellings,
     ends_in_other_case,
     is_identifier,
+    may_be_in_numbers,
+    numbers_in,
     renderings,
     says_nothing,
-    split_numbers,
 )
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Path
@@ -30,38 +31,45 @@ from mcp_lenient.values.json_values import (
     JSON,
     Dialect,
     Parsed,
-    exact_number_in_text,
-    integer_in_text,
     looks_like_json,
+    may_have_thousands,
     number_as_text,
+    number_in_text,
     parse_container,
+    rounds,
     whole_float,
 )
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import by_key, case_target, fold_name, singular, style_of
 
 Tier = Literal[1, 2, 4, 8, 16]
-Part = Literal["value", "absence", "names", "arguments", "tool"]
 Read = Callable[..., Iterable[Any]]
-Obstacle = Literal[
-    "unread",
-    "required",
-    "gives",
-    "enum",
-    "asks",
-    "one value",
-    "union",
-    "disabled",
-    "uncertain",
-    "destructive",
-]
-"""Why a rule is not asked about a value: because of its place, in the order that is asked, or else of the policy or tool."""
+Result = TypeVar("Result")
 TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
 _CONTAINERS: Final = frozenset({"array", "object"})
+_MAX_BITS: Final = 1_000
+"""Bits of the largest integer that is written."""
 _LONGEST_OPENING: Final = 200
 """Characters of a description in which the words of a name are looked for."""
+
+
+class Obstacle(enum.Enum):
+    """Why a rule is not asked about a value, in the order in which a rule meets it: the place, the policy or the tool."""
+
+    TAKES = "the value has a type that is not in `takes`"
+    UNREAD = "this part of the schema is not read"
+    REQUIRED = "only optional properties are left out"
+    GIVES = "the schema accepts other types here than those in `gives`"
+    ENUM = "numbers of an enum without a type are only read by fold_enum"
+    ASKS = "the schema does not say here what is needed"
+    ONE_VALUE = "only one value is allowed here, and no rule says it for the caller"
+    UNION = "in a union, only rules with `literal` read a value of another type"
+    DISABLED = "it is disabled by the policy"
+    UNCERTAIN = "it is only offered as a fix (`certain=False`)"
+    DESTRUCTIVE = "it is not allowed in a destructive tool"
+    TIER = "a rule of a lower tier gave a value that fits"
 
 
 class Absent(enum.Enum):
@@ -89,7 +97,8 @@ class _Settings(Protocol):
 class CallScope:
     """What all places of one call share: the policy, and what is known of the tool.
 
-    ``by_schema``: nothing but the published schema says what it takes. ``observe`` receives what each rule makes of a value.
+    ``by_schema``: nothing but the published schema says what it takes. ``observe`` receives each result of a rule, with
+    the guard that stops it.
     """
 
     policy: _Settings
@@ -97,7 +106,7 @@ class CallScope:
     tool: str | None = None
     by_schema: bool = False
     read_only: bool = False
-    observe: Callable[[Rule, Place, Sequence[Any]], None] | None = None
+    observe: Callable[[Rule, Place, Sequence[tuple[Any, Guard | None]]], None] | None = None
     _parsed: dict[Any, Parsed | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def parsed(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
@@ -144,80 +153,135 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule of the table.
+class Guard:
+    """A named condition of a rule: what the rule reads is only used where it holds.
 
-    ``read(place, value)`` yields what the value may have been meant as; nothing if the rule does not apply. What it
-    yields depends on the part of a call that the rule is about:
-
-    - ``value``: other values, to be read instead of a refused one;
-    - ``absence``: ``ABSENT``, if an optional property with this value may be left out;
-    - ``names``: pairs of an undeclared name (one of ``place.unknown``) and the declared name that it means, or
-      ``ABSENT`` to leave it out;
-    - ``arguments``: other arguments, to be read instead of refused ones;
-    - ``tool``: the tool that a name means; no place of a schema asks it.
+    >>> guard = Guard("below_100", "it is above 100", lambda place, sent, result: result <= 100)
 
     Args:
-        name: The conversion, such as ``text_to_integer``; the code in records.
-        tier: 1, 2, 4, 8 or 16; lower is closer to the sent value.
-        read: The function.
-        takes: JSON types of the values it reads.
-        gives: JSON types of the values it makes: it is asked where only these are accepted; empty for any.
-        part: See above.
-        literal: Whether it may choose between union branches of different JSON types.
-        chains: Whether another rule may be applied to its result.
-        keeps: Whether the result keeps the sent value, or a check of that, by place, sent value and result: in destructive
-            tools nothing else is used, nor a tier above 2 without such a check.
-        certain: Whether its result may be used; otherwise it is only offered to the caller as a fix.
-        asks: Returns whether a node says what the rule needs.
-
-    Attributes:
-        cost: A number that orders readings: by worst tier first, then by the number of rules of each tier.
+        name: What holds, in a word or two.
+        says: Why the result is not used where it does not hold, as ``mcp-lenient explain`` says it.
+        holds: Returns whether it holds, by the place, the sent value and the rule's result; of ``asks``, by the node.
     """
 
     name: str
+    says: str
+    holds: Callable[..., bool]
+
+
+def _guard(says: str) -> Callable[[Callable[..., bool]], Guard]:
+    return lambda holds: Guard(holds.__name__.removeprefix("_"), says, holds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule(Generic[Result]):
+    name: str
     tier: Tier
-    read: Read
-    takes: Collection[str] = ()
-    gives: Collection[str] = ()
-    part: Part = "value"
-    literal: bool = False
-    chains: bool = False
-    keeps: bool | Callable[[Place, Any, Any], bool] = True
+    read: Callable[[Place, Any], Iterable[Result]]
+    _: KW_ONLY
+    guards: tuple[Guard, ...] = ()
+    keeps: bool | Guard = True
     certain: bool = True
-    asks: Callable[[Node], bool] | None = None
     cost: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", 1 << (_BITS_PER_TIER * TIERS.index(self.tier)))
 
-    def is_for(self, node: Node) -> bool:
-        """Return whether a node only accepts what this rule makes."""
-        return self.obstacle(node) is None
+    def apply(self, place: Place, value: Any) -> Sequence[Result]:
+        """Return what the function yields and no guard stops."""
+        results = [(result, self._stopped(place, value, result)) for result in self.read(place, value)]
+        if place.call.observe is not None:
+            place.call.observe(self, place, results)  # type: ignore[arg-type]
+        return [result for result, guard in results if guard is None]
+
+    def _stopped(self, place: Place, value: Any, result: Result) -> Guard | None:
+        for guard in self.guards:
+            if not guard.holds(place, value, result):
+                return guard
+        keeps = self.keeps if place.call.destructive and isinstance(self.keeps, Guard) else None
+        return None if keeps is None or keeps.holds(place, value, result) else keeps
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRule(_Rule[Any]):
+    """A rule that reads a refused value as another one.
+
+    Args:
+        name: The conversion, such as ``text_to_integer``; the code in records.
+        tier: 1, 2, 4, 8 or 16; lower is closer to the sent value.
+        read: Yields what a value at a place may mean: other values, or ``ABSENT`` to leave it out; nothing for a value that
+            does not have the form which the rule reads.
+        takes: JSON types of the values it reads.
+        gives: JSON types of the values it makes: it is asked where only these are accepted; empty for any. ``"absent"``, if it
+            leaves values out: it is asked where a property is optional.
+        literal: Whether it may choose between union branches of different JSON types.
+        chains: Whether another rule may be applied to its result.
+        asks: A guard of the place alone: where it does not hold, the rule is not asked.
+        guards: The conditions of a result, in the order in which they are checked.
+        keeps: Whether the result keeps the sent value, or the guard that says so: in destructive tools nothing else is used,
+            nor a tier above 2 without such a guard.
+        certain: Whether its result may be used; otherwise it is only offered to the caller as a fix.
+
+    Attributes:
+        cost: A number that orders readings: by worst tier first, then by the number of rules of each tier.
+    """
+
+    takes: Collection[str] = ()
+    gives: Collection[str] = ()
+    literal: bool = False
+    chains: bool = False
+    asks: Guard | None = None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it leaves values out."""
+        return "absent" in self.gives
 
     def obstacle(self, node: Node) -> Obstacle | None:
         """Return what at a node this rule is not made for; None if it is for such a node."""
         kinds = node.kinds or frozenset()
-        if self.gives and not (kinds and kinds.issubset(self.gives)):
-            return "gives"
-        # The numbers of an enum without a type are read by the rule for enums.
-        if self.gives and node.types is None and not kinds.isdisjoint(_NUMBERS):
-            return "enum"
-        if self.asks is not None and not self.asks(node):
-            return "asks"
+        if self.gives and not self.leaves_out:
+            if not (kinds and kinds.issubset(self.gives)):
+                return Obstacle.GIVES
+            # The numbers of an enum without a type are read by the rule for enums.
+            if node.types is None and not kinds.isdisjoint(_NUMBERS):
+                return Obstacle.ENUM
+        if self.asks is not None and not self.asks.holds(node):
+            return Obstacle.ASKS
         # It changes more of a scalar than its type, or also the type of an allowed value.
         is_literal = self.literal and node.types is not None
-        rewords = self.part == "value" and not is_literal and _CONTAINERS.isdisjoint(self.takes)
-        return "one value" if rewords and node.once(allows_one_value) else None
+        rewords = not (self.leaves_out or is_literal) and _CONTAINERS.isdisjoint(self.takes)
+        return Obstacle.ONE_VALUE if rewords and node.once(allows_one_value) else None
 
-    def apply(self, place: Place, value: Any) -> Sequence[Any]:
-        """Return what the function yields; in a destructive tool, only what keeps the sent value."""
-        made = tuple(self.read(place, value))
-        if place.call.destructive and callable(self.keeps):
-            made = tuple(each for each in made if self.keeps(place, value, each))
-        if place.call.observe is not None:
-            place.call.observe(self, place, made)
-        return made
+
+@dataclass(frozen=True, slots=True)
+class NameRule(_Rule[tuple[str, str | Absent]]):
+    """A rule that reads undeclared names of an object.
+
+    Args:
+        name: As in :class:`ValueRule`, like ``tier``, ``guards``, ``keeps`` and ``certain``.
+        read: Yields pairs of an undeclared name (one of ``place.unknown``) and the declared name that it means, or ``ABSENT``
+            to leave it out, by the place of the object and the object.
+    """
+
+    takes: ClassVar[Collection[str]] = ("object",)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRule(_Rule[dict[str, Any]]):
+    """A rule that reads the refused arguments of a call as other ones, to which other rules may be applied.
+
+    Args:
+        name: As in :class:`ValueRule`, like ``tier``, ``guards``, ``keeps`` and ``certain``.
+        read: Yields the arguments that were likely meant, by the place of the arguments and the arguments.
+    """
+
+    takes: ClassVar[Collection[str]] = ("object",)
+    literal: ClassVar[bool] = False
+    chains: ClassVar[bool] = True
+
+
+Rule = ValueRule | NameRule | CallRule
 
 
 def allows_one_value(node: Node) -> bool:
@@ -225,8 +289,8 @@ def allows_one_value(node: Node) -> bool:
     ways = [way for way in node.ways if way.types != ("null",)]
     if any(way.enum is None for way in ways):
         return False
-    listed = (each for way in ways for each in way.enum or () if not isinstance(each, (list, dict)))
-    return len({repr(each) for each in listed if each not in (None, "")}) < 2
+    scalars = (member for way in ways for member in way.enum or () if not isinstance(member, (list, dict)))
+    return len({repr(scalar) for scalar in scalars if scalar not in (None, "")}) < 2
 
 
 def only_values(place: Place, value: Any) -> list[Any]:
@@ -236,7 +300,7 @@ def only_values(place: Place, value: Any) -> list[Any]:
     """
     ways = place.node.ways if isinstance(value, str) and place.node.is_union else ()
     only = (way for way in ways if way.enum is not None and way.once(allows_one_value))
-    return [new for way in only for new in fold_enum(place._replace(node=way), value)]
+    return [member for way in only for member in _members(way, value)]
 
 
 def worst_tier(cost: int) -> int:
@@ -244,12 +308,12 @@ def worst_tier(cost: int) -> int:
     return TIERS[(cost.bit_length() - 1) // _BITS_PER_TIER] if cost else 0
 
 
-def _made(value: Any) -> tuple[Any, ...]:
+def _unless_none(value: Any) -> tuple[Any, ...]:
     return () if value is None else (value,)
 
 
 def _by_value(function: Callable[[Any], Any]) -> Read:
-    return lambda _place, value: _made(function(value))
+    return lambda _place, value: _unless_none(function(value))
 
 
 # --- texts ------------------------------------------------------------------------------------------------
@@ -257,9 +321,9 @@ def _by_value(function: Callable[[Any], Any]) -> Read:
 
 def _parsed(kind: str, python_type: type, dialect: Dialect) -> Read:
     def read(place: Place, text: str) -> Iterator[Any]:
-        found = place.call.parsed(text, JSON if dialect == "json" else _relaxed(place, kind))
-        if found is not None and found.dialect == dialect and isinstance(found.value, python_type):
-            yield found.value
+        parsed = place.call.parsed(text, JSON if dialect == "json" else _relaxed(place, kind))
+        if parsed is not None and parsed.dialect == dialect and isinstance(parsed.value, python_type):
+            yield parsed.value
 
     return read
 
@@ -267,51 +331,101 @@ def _parsed(kind: str, python_type: type, dialect: Dialect) -> Read:
 def _relaxed(place: Place, kind: str) -> frozenset[Dialect]:
     """Return every relaxed dialect in force, so that a text that two of them parse differently is refused by both."""
     dialects: tuple[Dialect, ...] = ("json5", "python")
-    return frozenset(each for each in dialects if place.call.policy.allows(f"{each}_text_to_{kind}"))
+    return frozenset(dialect for dialect in dialects if place.call.policy.allows(f"{dialect}_text_to_{kind}"))
 
 
 _LEADING: Final = re.compile(r"\+?[0-9]{1,100}")
+_OCTAL: Final = re.compile(r"\+?0[0-7]+")
 
 
-def text_to_integer(place: Place, text: str) -> Iterable[int]:
-    """``"42"`` to 42, ``"5.0"`` to 5; a parameter's own ``"+3"`` and ``"03"`` to 3, unless an octal 3 is another number."""
+def text_to_integer(place: Place, text: str) -> Iterable[float]:
+    """``"42"`` to 42, ``"5.0"`` to 5; a parameter's own ``"+3"`` and ``"03"`` to 3."""
     digits = text.strip(" \t\n\r")
-    is_own = place.name is not None and not (place.union or is_identifier(place.name))
-    if not is_own or not _LEADING.fullmatch(digits):
-        return _made(integer_in_text(text))
-    value = int(digits)
-    has_zero = digits.lstrip("+").startswith("0") and value > 0
-    octal = int(digits, 8) if has_zero and not {"8", "9"} & {*digits} else value
-    return (value,) if octal == value or not place.node.takes(octal) else ()
+    is_of_parameter = place.name is not None and not (place.union or is_identifier(place.name))
+    is_leading = is_of_parameter and _LEADING.fullmatch(digits)
+    number = int(digits) if is_leading else number_in_text(text)
+    integer = whole_float(number) if isinstance(number, float) else number
+    return _unless_none(number if integer is None else integer)
+
+
+@_guard("the point may part thousands")
+def _no_thousands(_place: Place, text: str, _number: float) -> bool:
+    return not may_have_thousands(text)
+
+
+@_guard("it is not whole, or not exact as a double")
+def _whole(_place: Place, _text: str, number: float) -> bool:
+    return isinstance(number, int)
+
+
+@_guard("it is another number in base 8, which is accepted too")
+def _no_octal(place: Place, text: str, number: int) -> bool:
+    digits = text.strip(" \t\n\r")
+    octal = int(digits, 8) if _OCTAL.fullmatch(digits) else number
+    return octal == number or not place.node.takes(octal)
+
+
+@_guard("a double would lose digits of it")
+def _exact(_place: Place, _text: str, number: float) -> bool:
+    return not rounds(number)
 
 
 _BOOLEANS: Final = JSON_BOOLEANS | {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
 
 
-def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
-    """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; in unions only ``"true"`` and ``"false"``."""
-    return _made((JSON_BOOLEANS if place.union else _BOOLEANS).get(text.strip().lower()))
+def text_to_boolean(_place: Place, text: str) -> Iterable[bool]:
+    """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true."""
+    return _unless_none(_BOOLEANS.get(text.strip().lower()))
 
 
-def number_to_text(place: Place, value: float) -> Iterable[str]:
-    """42 to ``"42"``; not with a format or in a mixed list."""
-    has_format = any(way.format for way in (place.node, *place.node.ways))
-    return () if has_format or place.mixed else _made(number_as_text(value))
+@_guard("where other types are accepted too, only true and false are read")
+def _json_word(place: Place, text: str, _result: bool) -> bool:  # noqa: FBT001 - the result of a rule
+    return not place.union or text.strip().lower() in JSON_BOOLEANS
+
+
+def number_to_text(_place: Place, value: float) -> Iterable[str]:
+    """42 to ``"42"``."""
+    is_short = not isinstance(value, int) or value.bit_length() < _MAX_BITS
+    return _unless_none(number_as_text(value) or (f"{value}" if is_short else None))
+
+
+@_guard("the text has a format")
+def _no_format(place: Place, _number: float, _text: str) -> bool:
+    return not any(way.format for way in (place.node, *place.node.ways))
+
+
+@_guard("the list has more than numbers")
+def _numbers_alone(place: Place, _number: float, _text: str) -> bool:
+    return not place.mixed
+
+
+@_guard("it may have been rounded, or lost a zero at its end")
+def _all_digits(_place: Place, number: float, text: str) -> bool:
+    return number_as_text(number) == text
 
 
 _NULL_TEXTS: Final = frozenset({"null", "None", "none"})
 
 
 def fold_enum(place: Place, text: str) -> Iterable[Any]:
-    """``"FAST"`` to ``"fast"``, ``"2"`` to 2: the only enum value that differs in spelling alone."""
-    node, known = place.node, place.node.once(_spellings)
-    if len(text) > known.longest:  # of a large union, each branch would read it
+    """``"FAST"`` to ``"fast"``, ``"2"`` to 2: an enum value that differs in spelling alone."""
+    return _members(place.node, text) or place.node.once(_spellings).alike(text.strip())
+
+
+def _members(node: Node, text: str) -> Collection[Any]:
+    """Return the only enum value that a text spells; null too, where it is accepted and the text is a word for it."""
+    spellings = node.once(_spellings)
+    if len(text) > spellings.longest:  # of a large union, each branch would read it
         return ()
     text = text.strip()
-    found = known.of(text)
-    if text in _NULL_TEXTS and any(way.once(_spellings).of(text) for way in node.ways) and node.takes(None):
-        return (*found, None)  # `None` may be null as well as the member `none`
-    return found
+    members = spellings.of(text)
+    is_null = text in _NULL_TEXTS and any(way.once(_spellings).of(text) for way in node.ways)
+    return (*members, None) if is_null and node.takes(None) else members
+
+
+@_guard("it may be another allowed value, or its case has a meaning")
+def _one_member(place: Place, text: str, member: Any) -> bool:
+    return member is None or bool(place.node.once(_spellings).of(text.strip()))
 
 
 def _spellings(node: Node) -> Spellings:
@@ -321,13 +435,24 @@ def _spellings(node: Node) -> Spellings:
 # --- nothing ----------------------------------------------------------------------------------------------
 
 
-def null_text_to_null(place: Place, text: str) -> Iterator[None]:
-    """``"null"`` to null, where null is accepted and no word is."""
-    if text in _NULL_TEXTS and not place.branch and text.casefold() not in place.node.once(_listed_words):
+def null_text_to_null(_place: Place, text: str) -> Iterator[None]:
+    """``"null"`` to null."""
+    if text in _NULL_TEXTS:
         yield None
 
 
-def _takes_null_but_no_words(node: Node) -> bool:
+@_guard("another branch of the union may take it")
+def _no_branch(place: Place, _sent: Any, _result: Any) -> bool:
+    return not place.branch
+
+
+@_guard("the word is an allowed value or an example")
+def _no_listed_word(place: Place, text: str, _result: None) -> bool:
+    return text.casefold() not in place.node.once(_listed_words)
+
+
+@_guard("null is not accepted, or a word is")
+def _null_but_no_words(node: Node) -> bool:
     return any(way.is_only("null") for way in node.ways) and not any(map(_takes_words, node.ways))
 
 
@@ -342,18 +467,26 @@ def _left_out(*values: Any) -> Read:
     return _by_value(dict.fromkeys(values, ABSENT).get)
 
 
-def _takes_no_null_or_text(node: Node) -> bool:
+@_guard("null or a text is accepted, or a word for it")
+def _no_null_or_text(node: Node) -> bool:
     takes_text = any(way.may_be("string") and way.enum is None for way in node.ways)
     return not (takes_text or node.takes(None)) and _lists_no_none(node)
 
 
-def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
-    """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
-    node, read_only = place.node, place.call.read_only
-    has_choice = node.lists_values and not node.once(allows_one_value)
-    has_default = has_choice and node.default not in ((), (None,))
-    if not (text or has_default or any(_guards_empty(way, read_only=read_only) for way in node.ways)):
-        yield ABSENT
+@_guard("in a destructive tool, only a null that is the default is left out")
+def _default(place: Place, sent: Any, _absent: Absent) -> bool:
+    return sent in place.node.default
+
+
+@_guard("one of the allowed values is the default, which may not be meant")
+def _no_default(place: Place, _text: str, _absent: Absent) -> bool:
+    has_choice = place.node.lists_values and not place.node.once(allows_one_value)
+    return not has_choice or place.node.default in ((), (None,))
+
+
+@_guard("without a list, a free text or a `minLength` text, the call may ask for more")
+def _widens_nothing(place: Place, _text: str, _absent: Absent) -> bool:
+    return not any(_guards_empty(way, read_only=place.call.read_only) for way in place.node.ways)
 
 
 def _guards_empty(node: Node, *, read_only: bool) -> bool:
@@ -370,17 +503,17 @@ def _lists_no_none(node: Node) -> bool:
     return not (lists_null or "unset" in words or any(map(says_nothing, words)))
 
 
-def _means_absent_by_null(node: Node) -> bool:
-    """Return whether null can only mean an absent value: it is the default, or no word for nothing is allowed."""
+@_guard("null or a word for it is allowed")
+def _null_is_absent(node: Node) -> bool:
     return None in node.default or _lists_no_none(node)
 
 
 def _listed_words(node: Node) -> frozenset[str]:
     """Return the texts, without case, that are allowed values or examples here or as items of a list."""
-    ways = [each for way in node.ways for each in (way, *way.items.ways)]
-    listed = [each for way in (node, *ways) for each in (*(way.enum or ()), *way.examples)]
-    listed += [each for example in listed if isinstance(example, list) for each in example]
-    return frozenset(each.strip().casefold() for each in listed if isinstance(each, str))
+    nodes = [node, *(part for way in node.ways for part in (way, *way.items.ways))]
+    values = [value for part in nodes for value in (*(part.enum or ()), *part.examples)]
+    values += [item for value in values if isinstance(value, list) for item in value]
+    return frozenset(value.strip().casefold() for value in values if isinstance(value, str))
 
 
 # --- lists and wrappers -----------------------------------------------------------------------------------
@@ -390,14 +523,23 @@ def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> It
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     entries = value if isinstance(value, list) else [value]
     keys = {"item", "items"} - place.node.items.names
-    wrappers = [each for each in entries if isinstance(each, dict) and len(each) == 1 and each.keys() <= keys]
+    wrappers = [
+        entry for entry in entries if isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= keys
+    ]
     if not wrappers or len(wrappers) < len(entries):
         return
-    content = [each for entry in entries for each in entry.values()]
-    if isinstance(value, list):
-        yield content
-    elif _is_one(place.node, content[0]) and not _takes_as_item(place.node, value):
-        yield content[0] if isinstance(content[0], list) else content
+    content = [item for entry in entries for item in entry.values()]
+    yield content[0] if isinstance(value, dict) and isinstance(content[0], list) else content
+
+
+@_guard("what it holds may be no item, or several")
+def _holds_items(place: Place, sent: Any, _items: list[Any]) -> bool:
+    return isinstance(sent, list) or _is_one(place.node, *sent.values())
+
+
+@_guard("the list takes the object as an item")
+def _not_taken(place: Place, sent: Any, _items: list[Any]) -> bool:
+    return isinstance(sent, list) or not _takes_as_item(place.node, sent)
 
 
 def _takes_as_item(node: Node, entry: Any) -> bool:
@@ -407,32 +549,58 @@ def _takes_as_item(node: Node, entry: Any) -> bool:
 
 def _is_one(node: Node, value: Any) -> bool:
     """Return whether a value is certainly one item of a list, and not several in one text, or none."""
+    return value is not None and _is_something(value) and _is_not_several(node, value)
+
+
+def _is_something(value: Any) -> bool:
+    return not isinstance(value, str) or not (says_nothing(value) or looks_like_json(value))
+
+
+def _is_not_several(node: Node, value: Any) -> bool:
     if not isinstance(value, str):
-        return value is not None
-    if says_nothing(value) or looks_like_json(value):
-        return False
+        return True
     is_member = any(way.once(_spellings).of(value.strip()) for way in node.items.ways)
     return node.once(_known_items).is_one(value, is_member=is_member)
 
 
 def _known_items(node: Node) -> KnownItems:
-    known = [each for way in node.items.ways for each in (*(way.enum or ()), *way.examples)]
-    known += [each for example in node.examples if isinstance(example, list) for each in example]
-    return KnownItems([each for each in known if isinstance(each, str)])
+    items = [item for way in node.items.ways for item in (*(way.enum or ()), *way.examples)]
+    items += [item for example in node.examples if isinstance(example, list) for item in example]
+    return KnownItems([item for item in items if isinstance(item, str)])
 
 
-def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
+def wrapped_value(place: Place, value: dict[str, Any]) -> Iterable[Any]:
     """``{"type": "float", "value": 2}`` and ``{"value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
+    if _is_in_its_name(place, value) or value.keys() == {"value"}:
+        return (*value.values(),)
+    is_typed = value.keys() == {"type", "value"} and isinstance(value["type"], str)
+    return (value["value"],) if is_typed else ()
+
+
+def _is_in_its_name(place: Place, value: Mapping[str, Any]) -> bool:
+    return len(value) == 1 and place.name is not None and place.name in value
+
+
+@_guard("the list may take the object as an item")
+def _no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
     node, is_list = place.node, place.node.is_only("array")
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix
-    is_item = not node.items.names.isdisjoint(value)
-    if takes_any or is_item or _is_json_text(node):
-        return  # any object may be an item, or the text of one be JSON
-    if len(value) == 1 and place.name is not None and place.name in value and not _may_hold_json(node):
-        # What was sent inside a wrapper is not left out.
-        yield from (each for each in value.values() if each not in (None, "") or node.takes(each))
-    elif not (is_list and _takes_as_item(node, value)):
-        yield from _typed_value(node, value)
+    is_taken = is_list and not _is_in_its_name(place, sent) and _takes_as_item(node, sent)
+    return not takes_any and node.items.names.isdisjoint(sent) and not is_taken
+
+
+@_guard("the text may be to hold JSON")
+def _no_json(place: Place, sent: dict[str, Any] | list[Any], _content: Any) -> bool:
+    return not (_may_hold_json if len(sent) == 1 else _is_json_text)(place.node)
+
+
+@_guard("what it holds is nothing, several, or not of the type that it names")
+def _one_value(place: Place, sent: dict[str, Any], content: Any) -> bool:
+    if _is_in_its_name(place, sent):  # what was sent inside a wrapper is not left out
+        return content not in (None, "") or place.node.takes(content)
+    if "type" not in sent:
+        return not (content is None or isinstance(content, (list, dict)))
+    return fits({SHORT_TYPES.get(sent["type"], sent["type"])}, content, exact_integers=True)
 
 
 def _is_json_text(node: Node) -> bool:
@@ -446,37 +614,52 @@ def _may_hold_json(node: Node) -> bool:
     return _is_json_text(node) or any(not any(way.says("pattern")) for way in texts)
 
 
-def _typed_value(node: Node, value: dict[str, Any]) -> Iterator[Any]:
-    content, kind = value.get("value"), value.get("type")
-    if value.keys() == {"value"}:
-        is_bare = not (content is None or isinstance(content, (list, dict)) or _may_hold_json(node))
-        yield from (content,) if is_bare else ()
-    elif value.keys() == {"type", "value"} and isinstance(kind, str):
-        is_typed = fits({SHORT_TYPES.get(kind, kind)}, content, exact_integers=True)
-        yield from (content,) if is_typed else ()
-
-
-def array_to_scalar(place: Place, value: list[Any]) -> Iterator[Any]:
+def array_to_scalar(_place: Place, value: list[Any]) -> Iterable[Any]:
     """``[5]`` to 5."""
-    has_one = len(value) == 1 and not isinstance(value[0], list)
-    # Below a parameter, a list under one of these names may be what is wrapped.
-    may_be_wrapped = len(place.path) > 1 and place.path[-1] in ("item", "items")
-    if has_one and not may_be_wrapped and place.node.types and not _may_hold_json(place.node):
-        yield value[0]
+    return value if len(value) == 1 and not isinstance(value[0], list) else ()
 
 
-def scalar_to_array(place: Place, value: Any) -> Iterator[list[Any]]:
-    """``"a"`` to ``["a"]``; a text only if it is certainly one item."""
-    if not place.item and _is_one(place.node, value):
-        yield [value]
+@_guard("the list may be what an object around it wraps")
+def _no_wrapper(place: Place, _sent: list[Any], _item: Any) -> bool:
+    return len(place.path) < 2 or place.path[-1] not in ("item", "items")
+
+
+@_guard("the schema names no type")
+def _has_type(place: Place, _sent: list[Any], _item: Any) -> bool:
+    return bool(place.node.types)
+
+
+@_guard("in a list of lists, it may be one of several items")
+def _no_inner_list(place: Place, _sent: Any, _items: list[Any]) -> bool:
+    return not place.item
+
+
+def scalar_to_array(_place: Place, value: Any) -> Iterable[list[Any]]:
+    """``"a"`` to ``["a"]``."""
+    return ([value],)
+
+
+@_guard("it is a text for nothing, or begins like JSON")
+def _something(_place: Place, sent: Any, _items: list[Any]) -> bool:
+    return _is_something(sent)
+
+
+@_guard("the text may be several items")
+def _one_item(place: Place, sent: Any, _items: list[Any]) -> bool:
+    return _is_not_several(place.node, sent)
 
 
 def object_to_array(place: Place, value: dict[str, Any] | str) -> Iterator[list[Any]]:
-    """``{..}`` to ``[{..}]``, also as JSON text, if the items declare every sent key."""
+    """``{..}`` to ``[{..}]``, also as JSON text."""
     is_read = isinstance(value, dict) or place.call.policy.allows("json_text_to_object")
-    entry = _object_in(place, value) if is_read and not place.item else None
-    if entry and any(entry.keys() <= way.properties.keys() for way in place.node.items.ways):
+    entry = _object_in(place, value) if is_read else None
+    if entry:
         yield [entry]
+
+
+@_guard("the items do not declare each of its names")
+def _declared_names(place: Place, _sent: Any, items: list[dict[str, Any]]) -> bool:
+    return any(items[0].keys() <= way.properties.keys() for way in place.node.items.ways)
 
 
 def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
@@ -487,19 +670,29 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     if node.items.enum is None or node.prefix:
         # Each item has its own node; all others have that of `items`, if there may be others.
         rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)
-        kinds = [frozenset(each.types or ()) for each in (*node.prefix, *rest)]
+        kinds = [frozenset(item.types or ()) for item in (*node.prefix, *rest)]
         if not all(types and types <= _NUMBERS for types in kinds):
             return ()
-        return _made(split_numbers(text, integers=all("integer" in types for types in kinds)))
+        return _unless_none(numbers_in(text, integers=all("integer" in types for types in kinds)))
     members, signs = node.items.once(_listing)
     listed = ([part.strip() for part in text.split(sign)] for sign in signs if sign in text)
-    return _made(next((parts for parts in listed if members.issuperset(parts)), None))
+    return _unless_none(next((parts for parts in listed if members.issuperset(parts)), None))
+
+
+@_guard("only spaces are between the numbers")
+def _delimiter(_place: Place, text: str, items: list[Any]) -> bool:
+    return isinstance(items[0], str) or "," in text or ";" in text
+
+
+@_guard("a comma or point may be decimal, or part thousands")
+def _no_other_comma(_place: Place, text: str, items: list[Any]) -> bool:
+    return isinstance(items[0], str) or not may_be_in_numbers(text)
 
 
 def _listing(node: Node) -> tuple[frozenset[str], Sequence[str]]:
     """Return the texts of an enum that has nothing else, and the signs that may part a list of them, as they are in none."""
-    texts = [each for each in node.enum or () if isinstance(each, str)]
-    signs = [sign for sign in ",;|\n" if not any(sign in each for each in texts)]
+    texts = [member for member in node.enum or () if isinstance(member, str)]
+    signs = [sign for sign in ",;|\n" if not any(sign in text for text in texts)]
     return frozenset(texts) - {""}, signs if len(texts) == len(node.enum or ()) else ()
 
 
@@ -523,50 +716,71 @@ BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 
 def injected_keys(unknown: Collection[Any], declared: Collection[str], also: Collection[str]) -> set[str]:
     """Return the undeclared keys that clients add, or the operator lists, unless they fold to a (folded) declared name."""
-    known = {key for key in SOURCES if key == _CALL_ID or fold_name(key.lstrip("_")) not in declared}
-    return {*unknown} & {*known, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
+    listed = {_CALL_ID, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
+    added = {*unknown} & {*listed, *SOURCES}
+    return {key for key in added if key in listed or fold_name(key.lstrip("_")) not in declared}
 
 
 def drop_injected(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Keys that known clients add dropped, at the top level of a closed schema."""
-    if not place.path and place.node.closed and place.unknown:
-        declared, context = place.node.once(_folded_names), value.get(_CONTEXT)
-        found = injected_keys(place.unknown, declared, place.call.policy.drop)
-        if isinstance(context, dict) and {"agent_fingerprint"} <= context.keys() <= _IN_CONTEXT:
-            found |= {_CONTEXT} if fold_name(_CONTEXT) not in declared else set()
-        yield from ((key, ABSENT) for key in place.unknown if key in found)
+    """Keys that known clients add dropped."""
+    declared, context = place.node.once(_folded_names), value.get(_CONTEXT)
+    injected = injected_keys(place.unknown, declared, place.call.policy.drop)
+    if isinstance(context, dict) and {"agent_fingerprint"} <= context.keys() <= _IN_CONTEXT:
+        injected |= {_CONTEXT} if fold_name(_CONTEXT) not in declared else set()
+    yield from ((key, ABSENT) for key in place.unknown if key in injected)
 
 
-def _is_call_id(place: Place, _value: Any, dropped: tuple[str, Any]) -> bool:
-    return dropped[0] == _CALL_ID or dropped[0] in place.call.policy.drop
+_Renamed = tuple[str, str | Absent]
+
+
+@_guard("it is below the arguments")
+def _at_top(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
+    return not place.path
+
+
+@_guard("the schema does not forbid the name")
+def _closed(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
+    return place.node.closed
+
+
+@_guard("in a destructive tool, only `toolCallId` is dropped, and what the operator lists")
+def _call_id(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
+    return name[0] == _CALL_ID or name[0] in place.call.policy.drop
 
 
 def _folded_names(node: Node) -> Mapping[str, Sequence[str]]:
     return by_key((fold_name(name), name) for name in node.properties)
 
 
-def _targets(node: Node, value: Mapping[str, Any]) -> AbstractSet[str]:
-    """Return the names that an undeclared one may mean: absent, and in an open object required."""
-    absent = node.properties.keys() - value.keys()
-    return absent if node.closed else absent & node.required
+@_guard("the declared name was sent too")
+def _not_sent(_place: Place, sent: dict[str, Any], name: _Renamed) -> bool:
+    return name[1] not in sent
 
 
-def rename_case(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+@_guard("the schema does not forbid the name, and the declared one may be left out")
+def _refused(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
+    return place.node.closed or name[1] in place.node.required
+
+
+def rename_case(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """``maxResults`` to ``max_results``, the only declared name that differs in case style alone."""
+    renamed = _in_other_case(place.node, place.unknown)
+    yield from (renamed if place.node.closed else _ignored(place, value, renamed)).items()
+
+
+def _ignored(place: Place, value: Mapping[str, Any], alike: Mapping[str, str]) -> dict[str, str]:
+    """Return the names that an open object would ignore: in place of required ones, and others in the same style."""
     node = place.node
-    if value.keys() >= node.properties.keys():
-        return
-    targets = _targets(node, value)
-    meant = {key: name for key, name in _in_other_case(node, place.unknown).items() if name not in value}
-    found = {key: name for key, name in meant.items() if name in targets}
+    free = {key: name for key, name in alike.items() if name not in value and keeps_unit(node, key, name)}
+    renamed = {key: name for key, name in free.items() if name in node.required}
     if place.call.by_schema:
-        other = names_in_other_style(node, value)
-        found |= {key: other[key] for key in place.unknown if key in other}
-    if found and node.extra in (None, True, {}):
+        in_other_style = names_in_other_style(node, value)
+        renamed |= {key: in_other_style[key] for key in place.unknown if key in in_other_style}
+    if renamed and node.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
-        has_style = style_of(found)
-        found |= {key: name for key, name in meant.items() if has_style(key)}
-    yield from found.items()
+        has_style = style_of(renamed)
+        renamed |= {key: name for key, name in free.items() if has_style(key)}
+    return renamed
 
 
 def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]:
@@ -578,51 +792,67 @@ def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]
     if says_all or value.keys() <= node.properties.keys():
         return {}
     unknown = (key for key in value if isinstance(key, str) and key not in node.properties)
-    alike = _in_other_case(node, unknown).items()
-    return {key: name for key, name in alike if name not in value and name_words(key) == name_words(name)}
+    return {
+        key: name
+        for key, name in _in_other_case(node, unknown).items()
+        if name not in value and name_words(key) == name_words(name) and keeps_unit(node, key, name)
+    }
 
 
 def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
     """Return the declared name for each undeclared one that differs from it in case style alone."""
     folded = node.once(_folded_names)
-    alike = ((key, case_target(key, folded)) for key in unknown if len(key) > 1)
-    return {key: name for key, name in alike if name and keeps_unit(node, key, name)}
+    return {key: name for key in unknown if len(key) > 1 and (name := case_target(key, folded))}
 
 
 def keeps_unit(node: Node, sent: str, name: str) -> bool:
     """Return whether no case in a name is a unit's: that of a number as a whole, that of others in a short last word."""
     if sent in renderings(name):
         return True
-    kinds = [way.kinds for way in node.property_nodes[name].ways]
-    if any(each and each & _NUMBERS for each in kinds):
+    kinds_of_ways = [way.kinds for way in node.property_nodes[name].ways]
+    if any(kinds and kinds & _NUMBERS for kinds in kinds_of_ways):
         return is_identifier(name)
-    if all(each and each <= {"boolean", "null"} for each in kinds):
+    if all(kinds and kinds <= {"boolean", "null"} for kinds in kinds_of_ways):
         return True
-    is_text = all(each and each <= {"string", "null"} for each in kinds)
+    is_text = all(kinds and kinds <= {"string", "null"} for kinds in kinds_of_ways)
     # `imageURL` is an acronym; a text has its unit with it, if any.
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
 
-def _keeps_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
-    return name_words(renamed[0]) == name_words(renamed[1])
+@_guard("its case may be that of a unit")
+def _no_unit(place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool:
+    return keeps_unit(place.node, *name)
 
 
-def rename_quoted(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """``'command'`` to ``command``: a declared, absent name inside one pair of quotes."""
-    absent = place.node.properties.keys() - value.keys()
-    yield from ((key, key[1:-1]) for key in place.unknown if key != bare_key(key) in absent)
+@_guard("in a destructive tool, only the case of a name may differ")
+def _same_words(_place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool:
+    return name_words(name[0]) == name_words(name[1])
 
 
-def rename_qualified(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def rename_quoted(place: Place, _value: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """``'command'`` to ``command``: a declared name inside one pair of quotes."""
+    names = place.node.properties
+    yield from ((key, key[1:-1]) for key in place.unknown if key != bare_key(key) in names)
+
+
+def rename_qualified(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """``visit_date`` to the only missing name, ``date``, whose description begins with these words: "Visit date"."""
     node, unknown = place.node, place.unknown
     missing = [name for name in node.required if name not in value]
-    says_others = node.extra not in (None, False) or node.patterns
-    if len(missing) == len(unknown) == 1 and not says_others and not place.branch:
+    if len(missing) == len(unknown) == 1:
         (sent,), (name,) = unknown, missing
-        is_meant = name in node.properties and is_qualified(sent, name) and is_described_as(node, name, sent)
-        if is_meant and node.property_nodes[name].takes(value[sent]):
+        if name in node.properties and is_qualified(sent, name) and is_described_as(node, name, sent):
             yield sent, name
+
+
+@_guard("the schema says what other names hold")
+def _no_others(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
+    return place.node.extra in (None, False) and not place.node.patterns
+
+
+@_guard("the declared name does not take the value")
+def _takes_value(place: Place, sent: dict[str, Any], name: tuple[str, str]) -> bool:
+    return place.node.property_nodes[name[1]].takes(sent[name[0]])
 
 
 def is_qualified(sent: str, name: str) -> bool:
@@ -647,12 +877,11 @@ def is_described_as(node: Node, name: str, sent: str) -> bool:
     return is_said and not any(way.kinds is None or "boolean" in way.kinds for way in child.ways)
 
 
-def rename_alias(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def rename_alias(place: Place, _value: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """An alias that the author or operator declared, to the parameter's name."""
-    if not place.path:
-        owners = {other: name for name, others in place.call.policy.aliases.items() for other in others}
-        targets = _targets(place.node, value)
-        yield from ((key, owners[key]) for key in place.unknown if owners.get(key) in targets)
+    owners = {other: name for name, others in place.call.policy.aliases.items() for other in others}
+    names = place.node.properties
+    yield from ((key, owners[key]) for key in place.unknown if owners.get(key) in names)
 
 
 # --- the whole call ---------------------------------------------------------------------------------------
@@ -678,14 +907,15 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
     unknown = [key for key in arguments if key not in node.properties]
     is_call = bool(unknown) and arguments.keys() == {"name", "arguments"} and isinstance(call.tool, str)
     if is_call and arguments["name"] == call.tool:
-        yield from _made(_object_in(place, arguments["arguments"]))
+        yield from _unless_none(_object_in(place, arguments["arguments"]))
     if len(arguments) == 1:
         yield from _in_only_key(place, *arguments.items())
     if len(unknown) == 1 and unknown[0] in WRAPPERS:
         yield from _under_other_name(place, arguments, unknown[0])
 
 
-def _holds_all(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
+@_guard("in a destructive tool, only a known wrapper around all arguments is taken off")
+def _whole_call(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
     is_wrapper = len(arguments) == 1 and arguments.keys() <= _ONLY_WRAPPERS
     return is_wrapper or is_nothing(place.node, arguments)
 
@@ -701,20 +931,21 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     elif is_nothing(node, {key: value}):
         yield {}
     elif (is_wrapper := key in _ONLY_WRAPPERS or is_placeholder(key)) or value in ("", None, {}):
-        found = _object_in(place, value if is_wrapper else key)
-        yield from (found,) if found and not (key == "properties" and _is_of_schemas(found)) else ()
+        inner = _object_in(place, value if is_wrapper else key)
+        yield from (inner,) if inner and not (key == "properties" and _is_of_schemas(inner)) else ()
 
 
 def is_nothing(node: Node, arguments: Any) -> bool:
     """Return whether arguments are an empty name without a value, for a tool without parameters."""
     is_unnamed = isinstance(arguments, Mapping) and arguments.keys() == {""}
-    takes_none = not node.properties and any(said == {} for said in node.says("properties"))
+    takes_none = not node.properties and any(properties == {} for properties in node.says("properties"))
     return is_unnamed and takes_none and arguments[""] in ("", None, {}, [])
 
 
 def _is_of_schemas(content: _Arguments) -> bool:
-    schemas = [each for each in content.values() if isinstance(each, dict) and "value" not in each]
-    return len(schemas) == len(content) and all(each.get("type") in SHORT_TYPES.values() for each in schemas)
+    schemas = [value for value in content.values() if isinstance(value, dict) and "value" not in value]
+    are_typed = all(schema.get("type") in SHORT_TYPES.values() for schema in schemas)
+    return len(schemas) == len(content) and are_typed
 
 
 def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iterator[_Arguments]:
@@ -723,7 +954,9 @@ def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iter
     names = node.required & WRAPPERS & node.properties.keys() - arguments.keys()
     missing = [name for name in names if node.property_nodes[name].is_only("object")]
     if content and len(missing) == 1:
-        renamed = ((missing[0], content) if key == wrapper else (key, own) for key, own in arguments.items())
+        renamed = (
+            (missing[0], content) if key == wrapper else (key, value) for key, value in arguments.items()
+        )
         yield dict(renamed)
 
 
@@ -739,8 +972,8 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     node = place.node
     if arguments and len(node.properties) == 1:
         ((name, only),) = node.property_nodes.items()
-        own = (way.property_nodes[name] for way in only.ways if name in way.properties)
-        holds_itself = any("array" in (way.types or ()) for each in own for way in each.ways)
+        inner = (way.property_nodes[name] for way in only.ways if name in way.properties)
+        holds_itself = any("array" in (way.types or ()) for node_inside in inner for way in node_inside.ways)
         # A scalar in place of the object may be meant for any of its properties.
         is_free = name not in arguments or (holds_itself and isinstance(arguments[name], list))
         if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):
@@ -760,8 +993,8 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
     """Return whether flat fields belong in the only parameter missing: an open object that has a name for such fields."""
     nodes = node.property_nodes
     # One of another name would swallow misspelled names and those of another tool.
-    found = {each for each in node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[each])}
-    if not {name} == found == nodes.keys() - arguments.keys():
+    holders = {holder for holder in node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[holder])}
+    if not {name} == holders == nodes.keys() - arguments.keys():
         return False
     # A wrapper, or a single object, may be the parameter itself under another name.
     declared, (first, *more) = frozenset(map(singular, nodes)), flat.values()
@@ -773,11 +1006,11 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
 def _is_only_list_for(node: Node, name: str, flat: _Arguments) -> bool:
     """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
     nodes = node.property_nodes
-    lists = [each for each, child in nodes.items() if any(way.may_be("array") for way in child.ways)]
+    lists = [holder for holder, child in nodes.items() if any(way.may_be("array") for way in child.ways)]
     if lists != [name]:
         return False
     items = (item for way in nodes[name].ways if way.may_be("array") for item in way.items.ways)
-    is_item = any(each.closed and flat.keys() <= each.properties.keys() for each in items)
+    is_item = any(item.closed and flat.keys() <= item.properties.keys() for item in items)
     return is_item and not any(map(is_identifier, flat))
 
 
@@ -803,13 +1036,13 @@ def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     declared = place.node.properties
     # A declared name may itself be a path, `filter.name`, and so may others that begin like it.
     literal = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in declared if "." in name or "[" in name}
-    known = declared.keys() - literal
-    paths = {key: path for key in named if (path := _steps(key))[0] in known}
+    holders = declared.keys() - literal
+    paths = {key: path for key in named if (path := _steps(key))[0] in holders}
     is_free = arguments.keys().isdisjoint(path[0] for path in paths.values())
     if paths and is_free and all(_leads_to_a_value(place.node, path) for path in paths.values()):
-        own = {key: value for key, value in arguments.items() if key not in paths}
+        others = {key: value for key, value in arguments.items() if key not in paths}
         for nested in _nested({path: arguments[key] for key, path in paths.items()}):
-            yield {**own, **nested}
+            yield {**others, **nested}
 
 
 def _steps(key: str) -> Path:
@@ -839,7 +1072,7 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
     parts: dict[str | int, dict[Path, Any]] = {}
     for (first, *rest), value in values.items():
         parts.setdefault(first, {})[tuple(rest)] = value
-    built = {step: each for step, part in parts.items() for each in _nested(part)}
+    built = {step: inner for step, part in parts.items() for inner in _nested(part)}
     if built.keys() == parts.keys() and all(isinstance(step, str) for step in built):
         return (built,)
     return ([built[at] for at in range(len(built))],) if built.keys() == {*range(len(parts))} else ()
@@ -849,10 +1082,18 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
 
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
-_parsing = partial(Rule, takes=_TEXT, chains=True)
-_leaving_out = partial(Rule, part="absence", keeps=lambda place, sent, _: sent in place.node.default)
-_naming = partial(Rule, takes=("object",), part="names")
-_moving = partial(Rule, takes=("object",), part="arguments", chains=True)
+_LISTS_VALUES: Final = Guard("lists_values", "no allowed values are listed", attrgetter("lists_values"))
+_WHOLE: Final = (_no_thousands, _whole, _no_octal)
+_FREE_TEXT: Final = (_no_format, _numbers_alone, _all_digits)
+_EMPTY: Final = (_no_default, _widens_nothing)
+_ONE_VALUE: Final = (_no_item, _no_json, _one_value)
+_ONE_SCALAR: Final = (_no_wrapper, _has_type, _no_json)
+_ONE_ITEM: Final = (_no_inner_list, _something, _one_item)
+_ONE_OBJECT: Final = (_no_inner_list, _declared_names)
+_PARTED: Final = (_delimiter, _no_other_comma)
+_parsing = partial(ValueRule, takes=_TEXT, chains=True)
+_leaving_out = partial(ValueRule, gives=("absent",), keeps=_default)
+_literal = partial(ValueRule, literal=True)
 
 DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("json_text_to_array", 1, _parsed("array", list, "json"), gives=("array",), literal=True),
@@ -861,32 +1102,46 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("json5_text_to_object", 2, _parsed("object", dict, "json5"), gives=("object",)),
     _parsing("python_text_to_array", 2, _parsed("array", list, "python"), gives=("array",)),
     _parsing("python_text_to_object", 2, _parsed("object", dict, "python"), gives=("object",)),
-    Rule("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), literal=True),
-    Rule("text_to_number", 1, _by_value(exact_number_in_text), _TEXT, ("number",), literal=True),
-    Rule("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",), literal=True),
-    Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
-    Rule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
-    Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
-    Rule("fold_enum", 1, fold_enum, _TEXT, asks=attrgetter("lists_values")),
-    Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
-    _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_takes_no_null_or_text),
-    _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_means_absent_by_null),
-    _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
-    _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
-    _naming("rename_case", 1, rename_case, keeps=_keeps_words),
-    _naming("rename_quoted", 1, rename_quoted),
-    _naming("rename_alias", 2, rename_alias),
-    _naming("rename_qualified", 4, rename_qualified, keeps=False),
-    Rule("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",), chains=True),
-    Rule("wrapped_value", 4, wrapped_value, ("object",), chains=True),
-    Rule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES),
-    Rule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",)),
-    Rule("object_to_array", 8, object_to_array, ("object", "string"), ("array",)),
-    Rule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",)),
-    _moving("unwrap_arguments", 8, unwrap_arguments, keeps=_holds_all),
-    _moving("wrap_arguments", 8, wrap_arguments),
-    _moving("nest_arguments", 8, nest_arguments),
-    # `tool_target` finds the tool, before there is a schema that has places.
-    Rule("rename_tool", 1, lambda *_: (), part="tool"),
+    _literal("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), guards=_WHOLE),
+    _literal("text_to_number", 1, _by_value(number_in_text), _TEXT, ("number",), guards=(_exact,)),
+    _literal("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",)),
+    _literal("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), guards=(_json_word,)),
+    ValueRule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
+    ValueRule("number_to_text", 4, number_to_text, _NUMBERS, ("string",), guards=_FREE_TEXT),
+    ValueRule("fold_enum", 1, fold_enum, _TEXT, asks=_LISTS_VALUES, guards=(_one_member,)),
+    ValueRule(
+        *("null_text_to_null", 1, null_text_to_null, _TEXT),
+        asks=_null_but_no_words,
+        guards=(_no_branch, _no_listed_word),
+        keeps=False,
+    ),
+    _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_no_null_or_text),
+    _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_null_is_absent),
+    _leaving_out("empty_text_to_absent", 2, _left_out(""), _TEXT, guards=_EMPTY),
+    NameRule("drop_injected", 2, drop_injected, guards=(_at_top, _closed), keeps=_call_id),
+    NameRule("rename_case", 1, rename_case, guards=(_not_sent, _no_unit), keeps=_same_words),
+    NameRule("rename_quoted", 1, rename_quoted, guards=(_not_sent,)),
+    NameRule("rename_alias", 2, rename_alias, guards=(_at_top, _not_sent, _refused)),
+    NameRule(
+        "rename_qualified", 4, rename_qualified, guards=(_no_branch, _no_others, _takes_value), keeps=False
+    ),
+    ValueRule(
+        *("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",)),
+        chains=True,
+        guards=(_holds_items, _not_taken),
+    ),
+    ValueRule("wrapped_value", 4, wrapped_value, ("object",), chains=True, guards=_ONE_VALUE),
+    ValueRule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES, guards=_ONE_SCALAR),
+    ValueRule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",), guards=_ONE_ITEM),
+    ValueRule("object_to_array", 8, object_to_array, ("object", "string"), ("array",), guards=_ONE_OBJECT),
+    ValueRule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",), guards=_PARTED),
+    CallRule("unwrap_arguments", 8, unwrap_arguments, keeps=_whole_call),
+    CallRule("wrap_arguments", 8, wrap_arguments),
+    CallRule("nest_arguments", 8, nest_arguments),
 )
-"""Every rule, in the order it is tried; the rule catalogue describes each with its guards."""
+"""Every rule, in the order it is tried; the rule catalogue describes each."""
+
+RENAME_TOOL: Final = "rename_tool"
+"""The name of the repair of a tool's name, which is read before there is a schema: no line of the table."""
+TIER_OF: Final[Mapping[str, Tier]] = {**{rule.name: rule.tier for rule in DEFAULT_RULES}, RENAME_TOOL: 1}
+"""The tier of every repair of the library."""

@@ -74,8 +74,12 @@ class Spellings:
             found.update(self._in_other_case(spelling))
         return found if len(found) == 1 else ()
 
+    def alike(self, text: str) -> Sequence[str]:
+        """Return the members that a stripped text equals but for case and separators."""
+        return self._alike.get(_spelling(text), ()) if len(text) <= self.longest else ()
+
     def _in_other_case(self, text: str) -> Sequence[str]:
-        alike = self._alike.get(_spelling(text), [])
+        alike = self.alike(text)
         exact = [each for each in alike if each.strip() == text]
         if exact or len(alike) != 1:
             return exact or alike
@@ -294,13 +298,24 @@ def has_delimiter(text: str) -> bool:
     return _DELIMITER.search(text) is not None
 
 
-def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | None:
-    """Split a text into numbers at commas or semicolons; None if one may be a decimal comma or part thousands."""
+def numbers_in(text: str, *, integers: bool = True) -> list[int | float] | None:
+    """Split a text into numbers at semicolons, else at commas, else at spaces; None if a part is no number."""
+    parts = text.strip().split(_delimiter(text))
+    numbers: list[int | float] = []
+    for part in parts:
+        number = number_in_text(part) if integers else exact_number_in_text(part)
+        if number is None:
+            return None
+        numbers.append(number)
+    return numbers if len(numbers) > 1 else None
+
+
+def may_be_in_numbers(text: str) -> bool:
+    """Return whether a comma or point between numbers may be part of one: decimal, or between thousands."""
     text = text.strip()
-    parts = text.split(";" if ";" in text else ",")
     is_mixed = _BARE_COMMA.search(text) and (_SPACED_COMMA.search(text) or _OTHER_NUMBER.search(text))
-    if is_mixed or any(map(may_have_thousands, parts)):
-        return None
-    numbers = list(map(number_in_text if integers else exact_number_in_text, parts))
-    found = [number for number in numbers if number is not None]
-    return found if len(found) == len(numbers) > 1 else None
+    return bool(is_mixed) or any(map(may_have_thousands, text.split(_delimiter(text))))
+
+
+def _delimiter(text: str) -> str | None:
+    return next((sign for sign in ";," if sign in text), None)

@@ -56,10 +56,10 @@ mcp.add_middleware(LenientMiddleware())
 '''
 CORRUPTING = '''
 from fastmcp import FastMCP
-from mcp_lenient import LenientMiddleware, Policy, Rule
+from mcp_lenient import LenientMiddleware, Policy, ValueRule
 
 mcp = FastMCP("notes", strict_input_validation=True)
-wrong = Rule("text_to_zero", 1, lambda place, value: (0,), ("string",), ("integer",))
+wrong = ValueRule("text_to_zero", 1, lambda place, value: (0,), ("string",), ("integer",))
 mcp.add_middleware(LenientMiddleware(Policy(rules=[wrong])))
 
 

@@ -13,12 +13,12 @@ class Notes:
     """An observer that records everything."""
 
     def __init__(self):
-        self.made = []
+        self.results = []
         self.verdicts = []
         self.outcomes = []
 
-    def applied(self, rule, place, made):
-        self.made.append((rule.name, place.name, made))
+    def applied(self, rule, place, results):
+        self.results.append((rule.name, place.name, results))
 
     def judged(self, arguments, faults, *, accepted):
         self.verdicts.append((arguments, [fault.path for fault in faults], accepted))
@@ -44,9 +44,13 @@ def test_observer_does_not_change_the_decision(sent):
 
 
 def test_observer_receives_rule_results_and_validator_answers():
-    """An observer receives each rule's result and the validator's answers about the arguments."""
+    """An observer receives each rule's result, the guard that stops it, and the validator's answers about the arguments."""
     asked = contract(SCHEMA)
     notes = Notes()
+    asked.decide({"limit": "1.000"}, notes)
+    stopped = [results for name, _, results in notes.results if name == "text_to_integer"]
+    assert [(result, guard.name) for ((result, guard),) in stopped] == [(1, "no_thousands")]
+    notes = Notes()
     asked.decide({"limit": "5"}, notes)
-    assert ("text_to_integer", "limit", (5,)) in notes.made
+    assert ("text_to_integer", "limit", [(5, None)]) in notes.results
     assert notes.verdicts == [({"limit": "5"}, [("limit",)], False), ({"limit": 5}, [], True)]

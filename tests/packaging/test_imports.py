@@ -169,8 +169,8 @@ def test_every_public_name_can_be_imported():
 
 
 def test_public_names_are_sorted_and_include_the_version():
-    """`__all__` is sorted, and the version is that of the installed distribution."""
-    assert mcp_lenient.__all__ == sorted(mcp_lenient.__all__)
+    """`__all__` is sorted, constants first, and the version is that of the installed distribution."""
+    assert mcp_lenient.__all__ == sorted(mcp_lenient.__all__, key=lambda name: (not name.isupper(), name))
     assert mcp_lenient.__version__ == version("mcp-lenient")
     assert "__version__" in dir(mcp_lenient)
 

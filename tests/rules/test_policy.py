@@ -27,7 +27,7 @@ _FLAGS = ("echo_values", "tell_model", "closed", "publish_statements", "repeats"
         pytest.param({"secret": "pin"}, ["secret", "collection"], id="secret"),
         pytest.param({"secret": {""}}, ["secret", "non-empty names"], id="empty secret"),
         pytest.param({"limits": {"depth": 3}}, ["limits", "Limits"], id="limits"),
-        pytest.param({"rules": ["rename_case"]}, ["rules", "Rule"], id="rules"),
+        pytest.param({"rules": ["rename_case"]}, ["rules", "ValueRule"], id="rules"),
         pytest.param(
             {"destructive": "always"},
             ["destructive", "'if_marked'", "'unless_read_only'", "True", "False", "'always'"],
@@ -139,3 +139,18 @@ def test_accepted_call_has_no_limit() -> None:
     check(
         TAGS, {"tags": ["a" * 50] * 9}, {"tags": ["a" * 50] * 9}, [], limits=Limits(bytes=1, items=1, depth=1)
     )
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_allowed"),
+    [
+        pytest.param(Policy(), True, id="default"),
+        pytest.param(Policy(rules=[rule for rule in DEFAULT_RULES if rule.tier == 1]), True, id="tier 1"),
+        pytest.param(Policy(rules=DEFAULT_RULES[:1]), False, id="no rule for names"),
+        pytest.param(Policy(disable={"rename_tool"}), False, id="disabled"),
+        pytest.param(Policy.strict(), False, id="strict"),
+    ],
+)
+def test_names_of_tools_are_repaired_with_any_rule_for_names(policy, is_allowed):
+    """The repair of a tool's name is no line of the table, but is disabled like one."""
+    assert policy.allows("rename_tool") is is_allowed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tables import INTEGER, NUMBER, STRING, array, closed, union
 
-from mcp_lenient import DEFAULT_RULES, Policy, Rule, normalize
+from mcp_lenient import DEFAULT_RULES, Policy, ValueRule, normalize
 
 
 @pytest.mark.parametrize("count", [1, 2, 40])
@@ -41,7 +41,7 @@ def test_a_result_that_is_not_certain_is_only_offered(kind):
         if value.endswith("%") and value[:-1].isdecimal():
             yield int(value[:-1]) / 100
 
-    rule = Rule(
+    rule = ValueRule(
         "percent_to_number",
         4,
         percent_to_number,

@@ -10,7 +10,7 @@ from mcp_lenient import (
     Normalizer,
     Policy,
     Repair,
-    Rule,
+    ValueRule,
     ToolCall,
     Violation,
     normalize,

@@ -9,12 +9,12 @@ pytest_plugins = ["pytester"]
 
 _SERVER = """
 from fastmcp import FastMCP
-from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, ValueRule
 
 def tool(count: int) -> None:
     raise SystemError
 
-wrong = Rule("text_to_twice", 1, lambda place, value: (int(value) * 2,), ("string",), ("integer",))
+wrong = ValueRule("text_to_twice", 1, lambda place, value: (int(value) * 2,), ("string",), ("integer",))
 rules = tuple(wrong if rule.name == "text_to_integer" else rule for rule in DEFAULT_RULES)
 
 right = FastMCP("right")

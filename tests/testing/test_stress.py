@@ -30,7 +30,7 @@ from pydantic import (
 from rich.console import Console
 from testing.under_test import mode, published, store
 
-from mcp_lenient import DEFAULT_RULES, Policy, Rule
+from mcp_lenient import DEFAULT_RULES, Policy, ValueRule
 from mcp_lenient.adapters.fastmcp.decorator import lenient
 from mcp_lenient.normalizers import clamp
 from mcp_lenient.testing import StressReport, stress
@@ -61,7 +61,7 @@ def _doubling(_place: Any, value: str) -> tuple[int, ...]:
     return (int(value) * 2,)
 
 
-_WRONG = Rule("text_to_twice", 1, _doubling, ("string",), ("integer",))
+_WRONG = ValueRule("text_to_twice", 1, _doubling, ("string",), ("integer",))
 _BROKEN = Policy(rules=tuple(_WRONG if rule.name == "text_to_integer" else rule for rule in DEFAULT_RULES))
 
 

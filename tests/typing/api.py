@@ -12,13 +12,19 @@ from mcp.server.mcpserver import MCPServer
 from typing_extensions import Unpack, assert_type
 
 from mcp_lenient import (
+    ABSENT,
+    CallRule,
     Decision,
+    Guard,
     HostSettings,
     LenientCalls,
     LenientMiddleware,
+    NameRule,
     NormalizationError,
     Normalizer,
+    Place,
     Policy,
+    ValueRule,
     lenient,
     lenient_session,
     normalize,
@@ -158,6 +164,25 @@ def refused() -> None:
     lenient(content="a")  # type: ignore[call-overload]
     lenient(5)  # type: ignore[call-overload]
     Normalizer('{"type": "object"}')  # type: ignore[arg-type]
+
+
+def percent_to_number(_place: Place, text: str) -> Iterator[float]:
+    """Read a value."""
+    yield int(text.removesuffix("%")) / 100
+
+
+def drop_trace(place: Place, _value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Leave names out."""
+    yield from ((name, ABSENT) for name in place.unknown)
+
+
+def rules() -> None:
+    """Each kind of rule has results of one type."""
+    small = Guard("small", "it is above 1", lambda _place, _text, number: number <= 1)
+    value = ValueRule("percent_to_number", 4, percent_to_number, ("string",), ("number",), guards=(small,))
+    Policy(rules=(value, NameRule("drop_trace", 2, drop_trace), CallRule("unpack", 8, lambda *_: [{}])))
+    NameRule("percent_to_name", 4, percent_to_number)  # type: ignore[arg-type]
+    CallRule("percent_to_call", 4, percent_to_number)  # type: ignore[arg-type]
 
 
 def sets_are_accepted() -> None:

@@ -476,9 +476,8 @@ class LenientMiddleware(Rewriter):
     def rewrites(self, tool: str) -> bool:
         """Return whether calls of a tool are repaired here, by any rule."""
         policy = self.policy_for(tool)
-        return policy.mode == "repair" and any(
-            rule.certain and policy.allows(rule.name) for rule in policy.rules
-        )
+        names = (RENAMED_TOOL.rule, *(rule.name for rule in policy.rules if rule.certain))
+        return policy.mode == "repair" and any(map(policy.allows, names))
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""

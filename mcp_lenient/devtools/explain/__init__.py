@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -16,15 +16,17 @@ from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import RENAMED_TOOL
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
-from mcp_lenient.devtools.explain.trace import Proposal, Trace
-from mcp_lenient.devtools.explain.unasked import unasked
+from mcp_lenient.devtools.explain.trace import Proposal, Trace, closest
+from mcp_lenient.devtools.explain.unapplied import barred, stop_of, unapplied
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
+from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.refusal.sentences import description, expected
-from mcp_lenient.rules import ABSENT, DEFAULT_RULES
+from mcp_lenient.rules import ABSENT, NameRule, Rule
+from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord, event_parts
 from mcp_lenient.types import Fault, Outcome, Repair
@@ -78,15 +80,15 @@ class Explanation:
         return {
             "tool": self.tool,
             "fate": self.fate,
-            "steps": [{"title": each.title, "lines": list(each.lines)} for each in self.steps],
+            "steps": [{"title": step.title, "lines": list(step.lines)} for step in self.steps],
             "arguments": self.masked,
-            "repairs": [each._asdict() for each in self.repairs],
+            "repairs": [repair._asdict() for repair in self.repairs],
             "envelope": self.envelope,
         }
 
     def __str__(self) -> str:
         numbered = enumerate(self.steps, 1)
-        return "\n".join("\n   ".join((f"{at}. {each.title}", *each.lines)) for at, each in numbered)
+        return "\n".join("\n   ".join((f"{at}. {step.title}", *step.lines)) for at, step in numbered)
 
 
 def _step(title: str, *lines: str) -> Step:
@@ -128,41 +130,41 @@ async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True)
         guards: Whether to say of each rule that does not apply what stops it, and of each that is not asked why.
     """
     async with Context(fastmcp=server):
-        found = await server.get_tool(tool)
-        if found is None:
+        host_tool = await server.get_tool(tool)
+        if host_tool is None:
             return await _of_unknown(server, tool, sent, guards=guards)
-        validators = await judged_by(server, await find_target(server, found))
-        known = validators[0] if validators else await LenientMiddleware().contract_for(server, tool)
-    if known is None:
+        validators = await judged_by(server, await find_target(server, host_tool))
+        contract = validators[0] if validators else await LenientMiddleware().contract_for(server, tool)
+    if contract is None:
         return await _of_unknown(server, tool, sent, guards=guards)
-    return _Explainer(tool, known, is_protected=bool(validators), guards=guards).explain(sent)
+    return _Explainer(tool, contract, is_protected=bool(validators), guards=guards).explain(sent)
 
 
 async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) -> Explanation:
     """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
-    own = (each for each in server.middleware if isinstance(each, LenientMiddleware))
-    middleware, called = next(own, None) or LenientMiddleware(), _tool_name(tool)
-    meant, rule = await middleware.meant(server, tool), RENAMED_TOOL.rule
-    if meant is not None:
-        name = _tool_name(meant.tool.name)
+    lenient = (entry for entry in server.middleware if isinstance(entry, LenientMiddleware))
+    middleware, called = next(lenient, None) or LenientMiddleware(), _tool_name(tool)
+    renamed, rule = await middleware.meant(server, tool), RENAMED_TOOL.rule
+    if renamed is not None:
+        name = _tool_name(renamed.tool.name)
         words = f"{rule}: {called} is {name} in another spelling. The call starts again under this name."
-        if meant.mode == "observe":
+        if renamed.mode == "observe":
             step = _step(
                 "The name of the tool", words, "The policy only observes: the call goes on as it was sent."
             )
             return Explanation(tool, "observed", (step,), sent, repairs=(RENAMED_TOOL,))
-        explained = await explain(server, meant.tool.name, sent, guards=guards)
+        explained = await explain(server, renamed.tool.name, sent, guards=guards)
         fate: Explained = "repaired" if explained.fate == "accepted" else explained.fate
         steps = (_step("The name of the tool", words), *explained.steps)
         return replace(
             explained, tool=tool, fate=fate, steps=steps, repairs=(RENAMED_TOOL, *explained.repairs)
         )
-    names = {each.name for each in await server.list_tools()}
+    names = {listed.name for listed in await server.list_tools()}
     lines = [f"The server has {', '.join(map(_tool_name, sorted(names))) or 'no tools at all'}."]
     target = tool_target(tool, names, [server.name])
-    known = None if target is None else await middleware.contract_for(server, target.name)
-    if known is not None and known.plan.destructive:
-        name = _tool_name(known.tool.name)
+    contract = None if target is None else await middleware.contract_for(server, target.name)
+    if contract is not None and contract.plan.destructive:
+        name = _tool_name(contract.tool.name)
         lines.append(f"{called} is {name} in another spelling, but {rule} never acts on a destructive tool.")
     decision = Decision("refused", {}, mode=middleware.policy_for(tool).mode, tool=tool)
     answer = unknown_tool(tool, near(tool, names), names) if decision.fate == "refused" else None
@@ -172,28 +174,28 @@ async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) ->
 
 
 class _Explainer:
-    def __init__(self, tool: str, known: Contract, *, is_protected: bool, guards: bool) -> None:
+    def __init__(self, tool: str, contract: Contract, *, is_protected: bool, guards: bool) -> None:
         self.tool = tool
-        self.known = known
-        self.mask = Mask(known)
+        self.contract = contract
+        self.mask = Mask(contract)
         self.guards = guards
         self.is_protected = is_protected
         self.steps: list[Step] = []
-        self.tiers = {rule.name: rule.tier for rule in (*DEFAULT_RULES, *known.policy.rules)}
+        self.tiers = {**TIER_OF, **{rule.name: rule.tier for rule in contract.policy.rules}}
 
     def explain(self, sent: Any) -> Explanation:
         """Follow the call as the middleware would."""
-        known = self.known
+        contract = self.contract
         self._step("The validator", *self._judged_by())
-        if known.plan.tree.unread:
-            what = "repaired" if known.certain else "validated or repaired"
-            lines = (f"{_where(place)}: {reason}" for place, reason in known.plan.tree.unread.items())
+        if contract.plan.tree.unread:
+            what = "repaired" if contract.certain else "validated or repaired"
+            lines = (f"{_where(place)}: {reason}" for place, reason in contract.plan.tree.unread.items())
             self._step(f"Parts of the schema that are not {what}", *lines)
-        if known.mode == "off":
+        if contract.mode == "off":
             words = "The policy's mode is off: the call goes on as it was sent."
             return self._end("off", words, arguments=sent)
         trace = Trace()
-        decision, is_object = known.decide(sent, trace), sent is None or isinstance(sent, Mapping)
+        decision, is_object = contract.decide(sent, trace), sent is None or isinstance(sent, Mapping)
         if not is_object:
             self._step(*self._reading(decision, trace))
         if decision.status == "accepted":
@@ -213,36 +215,36 @@ class _Explainer:
         return "The arguments came as a text", words
 
     def _judged_by(self) -> Iterator[str]:
-        known = self.known
-        if known.certain:
+        contract = self.contract
+        if contract.certain:
             yield f"{_tool_name(self.tool)}'s own function: its types, as FastMCP validates them."
         else:
             yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "This tool has no LenientMiddleware; this is what it would do."
-            if marks_of(known.tool.function) is not None:
+            if marks_of(contract.tool.function) is not None:
                 yield "@lenient on its function repairs only values, not names or wrapped arguments."
-        if known.plan.destructive:
+        if contract.plan.destructive:
             yield (
                 "The tool is destructive, so only rules that keep every value may act: those of tiers 1 and 2, and of "
                 "the others those that check each result, such as unwrap_arguments."
             )
-        if known.normalizers:
-            yield f"The author declares normalizers for {', '.join(known.normalizers)}; they run first."
+        if contract.normalizers:
+            yield f"The author declares normalizers for {', '.join(contract.normalizers)}; they run first."
 
     def _on_decision(self, trace: Trace) -> None:
         """Explain how the engine came to repair or refuse."""
-        first, *tried = trace.answers
-        self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.faults))
-        proposals = [self._masked(each) for each in trace.proposals.values()]
+        first, *later = trace.answers
+        self._step("What is wrong", *(self._fault(fault, first.arguments) for fault in first.faults))
+        proposals = [self._masked(proposal) for proposal in trace.proposals.values()]
         self._step("What the rules propose", *self._proposed(proposals, trace))
-        not_asked = [*self._not_asked(trace)] if self.guards else []
-        if not_asked:
-            self._step("The rules that were not asked", *not_asked)
-        if tried:
+        not_applied = [*self._not_applied(trace)] if self.guards else []
+        if not_applied:
+            self._step("What stops each rule", *not_applied)
+        if later:
             lines = (
-                f"{'accepts' if each.accepted else 'refuses'} {_in_words(self.mask.value(each.arguments))}"
-                for each in tried
+                f"{'accepts' if answer.accepted else 'refuses'} {_in_words(self.mask.value(answer.arguments))}"
+                for answer in later
             )
             self._step("What the validator says of the best proposals", *lines)
         self._step("The choice", *self._choice(trace.outcome, proposals))
@@ -251,31 +253,33 @@ class _Explainer:
         return _where(self.mask.place(place))
 
     def _masked(self, proposal: Proposal) -> Proposal:
-        if proposal.part == "names" or proposal.after is ABSENT:
+        if isinstance(proposal.rule, NameRule) or proposal.after is ABSENT:
             return proposal
         return replace(proposal, after=self.mask.value(proposal.after, proposal.pointer))
 
     def _fault(self, fault: Fault, arguments: Mapping[str, Any]) -> str:
         why = self.mask.reason(fault, arguments)
-        said = f" ({why})" if why else ""
-        return f"{self._where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
+        reason = f" ({why})" if why else ""
+        return f"{self._where(pointer(fault.path))}: {_FAULTS[fault.kind]}{reason}"
 
     def _proposed(self, proposals: list[Proposal], trace: Trace) -> Iterator[str]:
-        for each in proposals:
-            yield f"{self._where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
-        read = {each.pointer for each in proposals}
-        unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
+        for proposal in proposals:
+            yield f"{self._where(proposal.pointer)}: {_titled(proposal.rule)} {_read_as(proposal)}"
+        plan, first, unread = self.contract.plan, trace.answers[0], trace.unread()
+        refused, read = Refused(plan.top, first.arguments, plan.policy), {each.pointer for each in proposals}
+        for path in dict.fromkeys(fault.path for fault in first.faults[:_MOST_LINES] if not fault.of_name):
+            where = pointer(path)
+            rivals = [] if where in read else [*barred(plan, refused.look(path))]
+            if rivals:
+                unread[where] = closest([unread.get(where, rivals[0]), *rivals])
         if not proposals and not unread:
-            yield f"Nothing: {_silence(self.known.plan)}."
-        for place, rules in unread.items():
-            if self.guards:
-                yield f"{self._where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
-                yield from _guards(rules)
-            else:
-                yield f"{self._where(place)}: no rule applies. Tried: {', '.join(rules)}"
+            yield f"Nothing: {_silence(plan)}."
+        for proposal in map(self._masked, unread.values()):
+            why = f"{_titled(proposal.rule)} comes closest: {_stop(proposal)}"
+            yield f"{self._where(proposal.pointer)}: no rule applies. {why}"
 
-    def _not_asked(self, trace: Trace) -> Iterator[str]:
-        for pointers, rules in unasked(self.known.plan, trace):
+    def _not_applied(self, trace: Trace) -> Iterator[str]:
+        for pointers, rules in unapplied(self.contract.plan, trace):
             yield f"{', '.join(map(self._where, pointers))}:"
             yield from (f"  {why}: {', '.join(named)}" for why, named in rules.items())
 
@@ -285,12 +289,12 @@ class _Explainer:
         for tie in ties:
             place = pointer(tie.path)
             yield f"{self._where(place)}: {len(tie.bound)} readings are equally likely, so none is used:"
-            yield from (f"  {_in_words(self.mask.value(each, place))}" for each in tie.bound)
-        kept = "repaired" if outcome.status == "repaired" else "would be repaired"
-        used = {(each.rule, each.pointer) for each in outcome.repairs}
-        unused = [each for each in proposals if (each.rule, each.pointer) not in used]
+            yield from (f"  {_in_words(self.mask.value(value, place))}" for value in tie.bound)
+        verb = "repaired" if outcome.status == "repaired" else "would be repaired"
+        used = {(repair.rule, repair.pointer) for repair in outcome.repairs}
+        unused = [proposal for proposal in proposals if (proposal.rule.name, proposal.pointer) not in used]
         for repair in outcome.repairs:
-            yield f"{self._where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
+            yield f"{self._where(repair.pointer)}: {verb} by {repair.rule} (tier {tiers[repair.rule]})"
             yield from _beaten(repair, unused, tiers)
         if outcome.status == "repaired":
             yield "It is the only reading of the lowest tier. Higher tiers are not tried."
@@ -315,10 +319,12 @@ class _Explainer:
             return self._end(fate, words, arguments=sent, repairs=repairs)
         if fate == "forwarded":
             words = "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward')."
-            return self._end(fate, words, *(each.message for each in violations), arguments=sent)
+            return self._end(fate, words, *(violation.message for violation in violations), arguments=sent)
         if fate == "refused":
-            known = self.known
-            answer = envelope(self.tool, known.plan.top, violations, repairs, language=known.policy.language)
+            contract = self.contract
+            answer = envelope(
+                self.tool, contract.plan.top, violations, repairs, language=contract.policy.language
+            )
             words = "The tool is not run; the caller gets the envelope."
             return self._end(fate, words, repairs=repairs, envelope=answer)
         words = f"{_tool_name(self.tool)} runs with {_in_words(self.mask.value(decision.arguments))}"
@@ -326,13 +332,13 @@ class _Explainer:
 
     def _step(self, title: str, *lines: str) -> None:
         rest = len(lines) - _MOST_LINES
-        kept = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
-        self.steps.append(_step(title, *kept))
+        shown_lines = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
+        self.steps.append(_step(title, *shown_lines))
 
-    def _end(self, fate: Explained, *lines: str, arguments: Any = None, **known: Any) -> Explanation:
+    def _end(self, fate: Explained, *lines: str, arguments: Any = None, **fields: Any) -> Explanation:
         self._step("The outcome", *lines)
         masked = self.mask.value(arguments)
-        return Explanation(self.tool, fate, tuple(self.steps), arguments, masked=masked, **known)
+        return Explanation(self.tool, fate, tuple(self.steps), arguments, masked=masked, **fields)
 
 
 _FAULTS = {
@@ -344,14 +350,6 @@ _FAULTS = {
     "key": "is not a key that the tool accepts here",
     "size": "is too large or too deeply nested to be checked",
 }
-
-
-def _guards(rules: Iterable[str]) -> Iterator[str]:
-    by_guard: dict[str, list[str]] = {}
-    for rule in rules:
-        guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
-        by_guard.setdefault(guards, []).append(rule)
-    return (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
 
 
 def _silence(plan: Plan) -> str:
@@ -366,23 +364,30 @@ def _silence(plan: Plan) -> str:
     return "no rule applies"
 
 
-def _made(proposal: Proposal) -> str:
-    if proposal.part == "names":
+def _titled(rule: Rule) -> str:
+    return f"{rule.name} (tier {rule.tier})"
+
+
+def _read_as(proposal: Proposal) -> str:
+    if isinstance(proposal.rule, NameRule):
         return f"reads the name as {_in_words(proposal.after)}"
-    if proposal.part == "absence":
+    if proposal.after is ABSENT:
         return "leaves it out"
     fits = "" if proposal.fits else ", which does not fit as it is"
     return f"reads it as {_in_words(proposal.after)}{fits}"
 
 
+def _stop(proposal: Proposal) -> str:
+    reading = "" if proposal.guard is None else f"it {_read_as(replace(proposal, fits=True))}, but "
+    return f"{reading}{stop_of(proposal)}."
+
+
 def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
     tier = tiers[winner.rule]
-    for each in proposals:
-        if each.pointer == winner.pointer and each.fits and each.tier > tier:
-            yield f"  closer to what was sent than {_in_words(each.after)} by {each.rule} (tier {each.tier})"
+    for proposal in proposals:
+        if proposal.pointer == winner.pointer and proposal.fits and proposal.rule.tier > tier:
+            yield f"  closer to what was sent than {_in_words(proposal.after)} by {_titled(proposal.rule)}"
 
-
-_TIERS: Final = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 _EVENTS: Final = {
     "call_repaired": "The call was repaired, and the tool was run.",
@@ -406,21 +411,21 @@ async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = Tru
     """
     async with Context(fastmcp=server):
         tool = await server.get_tool(event.tool)
-    known = event.model_dump(mode="json", exclude_defaults=True)
-    parts = event_parts(known, today=datetime.min)  # noqa: DTZ901 - another day, so that the date is shown
+    fields = event.model_dump(mode="json", exclude_defaults=True)
+    parts = event_parts(fields, today=datetime.min)  # noqa: DTZ901 - another day, so that the date is shown
     steps = [_step("What was logged", " ".join(text for text, _ in parts), _EVENTS[event.event])]
     if tool is None:
         steps.append(_step("The tool", f"The server has no tool {_tool_name(event.tool)} (any more)."))
     top = Tree({} if tool is None else tool.parameters).top
     steps += [
-        _step(f"Repaired at {_where(each.pointer)}", *_repaired(top, each, guards=guards))
-        for each in event.repairs
+        _step(f"Repaired at {_where(repair.pointer)}", *_repaired(top, repair, guards=guards))
+        for repair in event.repairs
     ]
     for violation in event.violations:
         _, wrong, remedy = WORDS[violation.code]
-        said = f"{violation.code}. Likely sent: {wrong}. {remedy}"
+        words = f"{violation.code}. Likely sent: {wrong}. {remedy}"
         place = _place_words(top, violation.pointer)
-        steps.append(_step(f"Wrong at {_where(violation.pointer)}", said, *place))
+        steps.append(_step(f"Wrong at {_where(violation.pointer)}", words, *place))
     return Explanation(event.tool, "logged", tuple(steps))
 
 
@@ -430,7 +435,7 @@ def _repaired(top: Node, repair: RepairRecord, *, guards: bool) -> Iterator[str]
     if family is None:
         yield f"{rule}: {change}; declared by the author or operator."
     else:
-        yield f"{rule} (tier {_TIERS[rule]}): {change}."
+        yield f"{rule} (tier {TIER_OF[rule]}): {change}."
         yield f"Likely sent: {family.rules[rule]}."
         if guards:
             yield f"Its guards: {family.unless}."
@@ -444,15 +449,15 @@ def _place_words(top: Node, pointer: str) -> Iterator[str]:
     if here is not None:
         words = expected(here, Language())
         yield f"The schema expects {words} there." if words else "The schema takes anything there."
-        said = description(here)
-        if said:
-            yield f"Its description: {said}"
+        about = description(here)
+        if about:
+            yield f"Its description: {about}"
     elif tokens:
         around = _node_at(top, tokens[:-1])
         names = around.names if around else ()
         likely = near(tokens[-1], names)
-        meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
-        words = f"declares no such name{meant}" if names else "does not describe this place"
+        nearest = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
+        words = f"declares no such name{nearest}" if names else "does not describe this place"
         yield f"The schema {words}."
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules import Place, Rule
-from mcp_lenient.rules.rules import Part
+from mcp_lenient.rules import ABSENT, CallRule, Guard, NameRule, Place, Rule
 from mcp_lenient.types import Fault, Outcome
 from mcp_lenient.values.json_values import plain, pointer
 
@@ -18,14 +17,13 @@ _MOST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What one rule proposes for one value or name, where (if known), and whether the schema accepts it."""
+    """What one rule reads a value or name as, where, whether the schema accepts it, and the guard that stops it."""
 
-    rule: str
-    tier: int
-    part: Part
+    rule: Rule
     pointer: str
-    after: Any
-    fits: bool
+    after: Any = None
+    fits: bool = False
+    guard: Guard | None = None
 
 
 class ValidatorAnswer(NamedTuple):
@@ -40,26 +38,32 @@ class ValidatorAnswer(NamedTuple):
 class Trace:
     """The record of one decision: an :class:`mcp_lenient.engine.observer.Observer`.
 
-    ``proposals`` has what each rule proposes once, by what it is; ``answers`` has what the validator said about complete arguments, starting with those sent; ``kept_out`` has, by
-    pointer, the rules that were tried on a value and did not apply.
+    ``proposals`` has what each rule proposes once, by what it is; ``answers`` has what the validator said about complete
+    arguments, starting with those sent; ``stopped`` has, by pointer and rule, the reading that came closest of a rule that
+    a guard stopped, or that reads no such value.
     """
 
     proposals: dict[str, Proposal] = field(default_factory=dict)
     answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)
-    kept_out: dict[str, dict[str, None]] = field(default_factory=dict)
+    stopped: dict[str, dict[str, Proposal]] = field(default_factory=dict)
 
-    def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
-        """Record what a rule made of a value, or that it did not apply."""
-        if rule.part == "names":
-            done = [key for key, _ in made]
-            self._note(rule, place, made)
-            for key in (each for each in place.unknown if each not in done):
-                self._note_kept_out(rule, pointer((*place.path, key)))
-        elif made:
-            self._note(rule, place, [(None, each) for each in made])
-        elif rule.part != "arguments":
-            self._note_kept_out(rule, pointer(place.path))
+    def applied(self, rule: Rule, place: Place, results: Sequence[tuple[Any, Guard | None]]) -> None:
+        """Record what a rule reads a value as, or what stops it."""
+        where = pointer(place.path)
+        if isinstance(rule, NameRule):
+            names = {key: (name, guard) for (key, name), guard in results}
+            for key in place.unknown:
+                name, guard = names.get(key, (None, None))
+                is_read = key in names
+                self._note(Proposal(rule, pointer((*place.path, key)), name, is_read, guard), is_read=is_read)
+        else:
+            for result, guard in results:
+                after = plain(result)
+                fits = isinstance(rule, CallRule) or result is ABSENT or place.node.takes(after)
+                self._note(Proposal(rule, where, after, fits, guard))
+            if not results:
+                self._note(Proposal(rule, where), is_read=False)
 
     def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
         """Record what the validator said."""
@@ -69,15 +73,32 @@ class Trace:
         """Record the outcome."""
         self.outcome = outcome
 
-    def _note(self, rule: Rule, place: Place, made: Iterable[tuple[str | None, Any]]) -> None:
-        for key, raw in made if len(self.proposals) < _MOST else ():
-            after = plain(raw)
-            where = pointer(place.path if key is None else (*place.path, key))
-            noted = json.dumps([rule.name, where, after], default=repr)
-            if noted not in self.proposals:
-                fits = rule.part != "value" or place.node.takes(after)
-                self.proposals[noted] = Proposal(rule.name, rule.tier, rule.part, where, after, fits)
+    def unread(self) -> dict[str, Proposal]:
+        """Return by pointer, for each value or name that no rule reads, the rule that comes closest.
 
-    def _note_kept_out(self, rule: Rule, where: str) -> None:
-        if where in self.kept_out or len(self.kept_out) < _MOST:
-            self.kept_out.setdefault(where, {})[rule.name] = None
+        Its reading is one that the schema accepts, but a guard stops it; if there is none, its tier is the lowest.
+        """
+        read = {proposal.pointer for proposal in self.proposals.values()}
+        places = {*read, *self.stopped}
+        within = {place[:at] for place in places for at, sign in enumerate(place) if sign == "/"}
+        unread = [place for place in self.stopped if place and place not in {*read, *within}]
+        return {place: closest(self.stopped[place].values()) for place in unread}
+
+    def _note(self, proposal: Proposal, *, is_read: bool = True) -> None:
+        rule, where = proposal.rule.name, proposal.pointer
+        if is_read and proposal.guard is None:
+            if len(self.proposals) < _MOST:
+                key = json.dumps([rule, where, proposal.after], default=repr)
+                self.proposals.setdefault(key, proposal)
+        elif where in self.stopped or len(self.stopped) < _MOST:
+            of_place = self.stopped.setdefault(where, {})
+            of_place[rule] = max(of_place.get(rule, proposal), proposal, key=_closeness)
+
+
+def _closeness(proposal: Proposal) -> tuple[bool, bool]:
+    return proposal.fits, proposal.guard is not None
+
+
+def closest(proposals: Iterable[Proposal]) -> Proposal:
+    """Return the proposal that the schema accepts, or else that of the lowest tier; of several the first."""
+    return min(proposals, key=lambda proposal: (not proposal.fits, proposal.rule.tier))

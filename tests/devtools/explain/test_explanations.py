@@ -13,12 +13,12 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
-from tables import ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, closed, enum, opened, union
+from tables import ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, array, closed, enum, opened, union
 
-from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, ValueRule, lenient
 from mcp_lenient.devtools.explain import explain, explain_event
 from mcp_lenient.devtools.explain.trace import Trace
-from mcp_lenient.devtools.explain.unasked import unasked
+from mcp_lenient.devtools.explain.unapplied import unapplied
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.normalizers import strip, tags
 from mcp_lenient.telemetry.events import read_event
@@ -47,8 +47,8 @@ class Low(Tool):
 
 
 TWO_WAYS = (
-    Rule("one_way", 1, lambda _place, _value: ("a_b",), ("string",)),
-    Rule("other_way", 1, lambda _place, _value: ("a-b",), ("string",)),
+    ValueRule("one_way", 1, lambda _place, _value: ("a_b",), ("string",)),
+    ValueRule("other_way", 1, lambda _place, _value: ("a-b",), ("string",)),
 )
 LOW = closed("value", value=union(INTEGER, BOOLEAN), names=ARRAY)
 
@@ -142,13 +142,72 @@ async def test_a_value_inside_text_is_reported_with_its_pointer():
     assert said.arguments["rows"] == [{"age": 7}, {"age": 8}]
 
 
-async def test_skipped_rules_are_named_with_their_guards():
-    """If no rule gives a candidate, the explanation names the rules tried and why they did not apply."""
-    text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
-    assert "/labels: no rule applies" in text
-    assert (
-        "scalar_to_array, object_to_array: a text that looks like JSON, is empty, or says null or n/a" in text
-    )
+NUMBERS = array(INTEGER)
+CODE = {"type": "string", "format": "date"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "rule", "guard"),
+    [
+        (NUMBERS, "1 2 3", "delimited_text_to_array", "delimiter"),
+        (NUMBERS, "1,234", "delimited_text_to_array", "no_other_comma"),
+        (array(STRING), "a, b", "scalar_to_array", "one_item"),
+        (array(STRING), "", "scalar_to_array", "something"),
+        (array(NUMBERS), [[1], 3], "scalar_to_array", "no_inner_list"),
+        (array(opened(n=INTEGER)), {"m": 1}, "object_to_array", "declared_names"),
+        (NUMBERS, {"item": "1,2"}, "item_wrapper_to_array", "holds_items"),
+        (INTEGER, "10.000", "text_to_integer", "no_thousands"),
+        (INTEGER, "3.9", "text_to_integer", "whole"),
+        (INTEGER, "0644", "text_to_integer", "no_octal"),
+        (NUMBER, "9007199254740993", "text_to_number", "exact"),
+        (union(INTEGER, BOOLEAN), "yes", "text_to_boolean", "json_word"),
+        (STRING, 3.1, "number_to_text", "all_digits"),
+        (CODE, 5, "number_to_text", "no_format"),
+        (array(STRING), ["a", 1], "number_to_text", "numbers_alone"),
+        (enum("MB", "GB"), "Mb", "fold_enum", "one_member"),
+        (STRING, ["a"], "array_to_scalar", "no_json"),
+        (STRING, {"value": "a"}, "wrapped_value", "no_json"),
+        (INTEGER, {"value": None}, "wrapped_value", "one_value"),
+    ],
+)
+async def test_one_guard_is_named(schema, sent, rule, guard):
+    """If no rule gives a candidate, the explanation names the rule that comes closest and the guard that stops it."""
+    server = FastMCP("s", middleware=[LenientMiddleware()])
+    server.add_tool(Low(name="take", parameters=closed("value", value=schema)))
+    text = " ".join(str(await explained(server, "take", {"value": sent})).split())
+    said = text.partition("What the rules propose ")[2].partition(" 4. ")[0]
+    assert said.count("no rule applies") == 1
+    assert f"{rule} (tier " in said
+    assert f"(guard {guard})." in said
+
+
+@pytest.mark.parametrize(
+    ("properties", "sent", "guard"),
+    [
+        ({"max_results": INTEGER}, {"maxResults": 5, "max_results": 6}, "not_sent"),
+        ({"rateMbps": INTEGER}, {"rateMBps": 5}, "no_unit"),
+        ({"at": closed(n=INTEGER)}, {"at": {"toolCallId": "x"}}, "at_top"),
+    ],
+)
+async def test_the_guard_that_stops_a_name_is_named(properties, sent, guard):
+    """An undeclared name that a rule would read as another is explained by the guard that stops it."""
+    server = FastMCP("s", middleware=[LenientMiddleware()])
+    server.add_tool(Low(name="take", parameters=closed(**properties)))
+    assert f"(guard {guard})." in " ".join(str(await explained(server, "take", sent)).split())
+
+
+@pytest.mark.parametrize(
+    ("sent", "guard"),
+    [
+        ({"maxcount": 1}, "same_words"),
+        ({"toolCallId": "call_1", "action": "x"}, "call_id"),
+        ({"ids": "1, 2, 3"}, "destructive"),
+    ],
+)
+async def test_the_guard_of_destructive_tools_is_named(sent, guard):
+    """Of a reading that does not keep what was sent, the guard for destructive tools is named."""
+    text = " ".join(str(await explained(build(), "remove", {"ids": [1], **sent})).split())
+    assert f"(guard {guard})." in text
 
 
 @pytest.mark.parametrize(
@@ -240,14 +299,14 @@ async def test_any_wrong_arguments_are_explained(sent):
     assert len(str(said).splitlines()) < 400
 
 
-PERCENT = Rule("percent_to_number", 4, lambda _place, _value: (), ("string",), ("number",))
+PERCENT = ValueRule("percent_to_number", 4, lambda _place, _value: (), ("string",), ("number",))
 LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
 
 
 @pytest.mark.parametrize(
     ("schema", "sent", "policy", "says"),
     [
-        (STRING, 5, {"destructive": True}, "not allowed in a destructive tool: number_to_text"),
+        (STRING, 5, {"destructive": True}, "it is not allowed in a destructive tool: number_to_text"),
         (
             STRING,
             5,
@@ -270,9 +329,9 @@ LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
             NUMBER,
             "15%",
             {"rules": (replace(PERCENT, certain=False),)},
-            "only offered as a fix (`certain=False`): percent_to_number",
+            "it is only offered as a fix (`certain=False`): percent_to_number",
         ),
-        (enum("fast", "slow"), "FAST", {"disable": {"fold_enum"}}, "disabled by the policy: fold_enum"),
+        (enum("fast", "slow"), "FAST", {"disable": {"fold_enum"}}, "it is disabled by the policy: fold_enum"),
         (
             {"type": "string", "const": "go"},
             "GO",
@@ -289,7 +348,7 @@ LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
             BOOLEAN,
             "maybe",
             {},
-            "the schema does not say here what is needed (`asks`): fold_enum, null_text_to_null",
+            "no allowed values are listed (guard lists_values): fold_enum",
         ),
         (INTEGER, None, {}, "only optional properties are left out: null_to_absent"),
         (LONG_UNIONS, True, {}, "this part of the schema is not read: scalar_to_array"),
@@ -304,14 +363,41 @@ LONG_UNIONS = {"allOf": [{"anyOf": [INTEGER, NUMBER]} for _ in range(9)]}
         ),
     ],
 )
-async def test_rules_that_were_not_asked_are_listed_with_the_reason(schema, sent, policy, says):
+async def test_rules_that_do_not_apply_are_listed_with_the_reason(schema, sent, policy, says):
     """A rule that reads such a value, and any of the author's own, is listed under what stopped it."""
     server = FastMCP("s", middleware=[LenientMiddleware(Policy(**policy))])
     server.add_tool(Low(name="take", parameters=closed("value", value=schema)))
     said = await explained(server, "take", {"value": sent})
-    (step,) = (each for each in said.steps if each.title == "The rules that were not asked")
+    (step,) = (each for each in said.steps if each.title == "What stops each rule")
     assert step.lines[0] == "/value:"
     assert f"  {says}" in step.lines
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "guard", "hint"),
+    [
+        (INTEGER, "3.9", "whole", "Send a whole number."),
+        (INTEGER, "10.000", "no_thousands", "Send a whole number."),
+        (NUMBERS, "1 2 3", "delimiter", "Write it as JSON"),
+        (array(STRING), "a, b", "one_item", "Write it as JSON"),
+    ],
+)
+async def test_the_hint_of_the_envelope_avoids_the_guard(schema, sent, guard, hint):
+    """What the envelope advises is what the guard that is named does not stop."""
+    server = FastMCP("s", middleware=[LenientMiddleware(Policy(unrepairable="refuse"))])
+    server.add_tool(Low(name="take", parameters=closed("value", value=schema)))
+    said = await explained(server, "take", {"value": sent})
+    assert f"(guard {guard})." in " ".join(str(said).split())
+    assert hint in said.envelope["message"]
+
+
+async def test_a_disabled_rule_comes_closest():
+    """What a rule would read is said, if only the policy forbids it."""
+    server = FastMCP("s", middleware=[LenientMiddleware(Policy(disable={"fold_enum"}))])
+    server.add_tool(Low(name="take", parameters=closed("value", value=enum("fast", "slow"))))
+    text = " ".join(str(await explained(server, "take", {"value": "FAST"})).split())
+    said = 'fold_enum (tier 1) comes closest: it reads it as "fast", but it is disabled by the policy (guard disabled).'
+    assert said in text
 
 
 NODES = (
@@ -326,21 +412,20 @@ VALUES = (
 
 @pytest.mark.parametrize("destructive", [False, True])
 @pytest.mark.parametrize("required", [("value",), ()])
-def test_each_rule_that_reads_such_a_value_was_asked_or_is_listed(destructive, required):
+def test_each_rule_that_reads_such_a_value_applies_or_is_listed(destructive, required):
     """No rule is missing, and none is both, whatever the place and the value are."""
-    of_value = [rule for rule in DEFAULT_RULES if rule.part in ("value", "absence")]
+    of_value = [rule for rule in DEFAULT_RULES if isinstance(rule, ValueRule)]
     refused = 0
     for node, value in product(NODES, VALUES):
         contract = Contract.of_schema(closed(*required, value=node), Policy(), destructive=destructive)
         trace = Trace()
         status = contract.decide({"value": value}, trace).status
-        places = unasked(contract.plan, trace)
+        places = unapplied(contract.plan, trace)
         if [fault.path for fault in trace.answers[0].faults] == [("value",)] and status != "accepted":
-            made = [each.rule for each in trace.proposals.values() if each.pointer == "/value"]
-            asked = {*made, *trace.kept_out.get("/value", ())}
+            applied = {each.rule.name for each in trace.proposals.values() if each.pointer == "/value"}
             listed = {name for place in places for names in place.rules.values() for name in names}
             reading = {rule.name for rule in of_value if json_type(value) in rule.takes}
-            assert listed == reading - asked, (node, value)
+            assert listed == reading - applied, (node, value)
             refused += 1
     assert refused > 100
 
@@ -358,7 +443,7 @@ async def test_places_with_the_same_rules_are_listed_together():
     said = await explained(
         build(), "store", {"content": "x", "rows": [{"age": f"{at}x"} for at in range(50)]}
     )
-    (step,) = (each for each in said.steps if each.title == "The rules that were not asked")
+    (step,) = (each for each in said.steps if each.title == "What stops each rule")
     assert step.lines[0].startswith("/rows/0/age, /rows/1/age, ")
     assert len(step.lines) < 10
 
@@ -366,8 +451,10 @@ async def test_places_with_the_same_rules_are_listed_together():
 async def test_rules_for_names_and_for_the_whole_call_are_listed():
     """With a wrong name, those that may not act in a destructive tool are named for the arguments as a whole."""
     text = str(await explained(build(), "remove", {"idz": [1]}))
-    said = "not allowed in a destructive tool: rename_qualified, wrap_arguments, nest_arguments"
-    assert f"the arguments as a whole:\n     {said}\n" in text
+    said = "it is not allowed in a destructive tool:"
+    assert f"     {said} rename_qualified\n" in text
+    assert "the arguments as a whole:\n" in text
+    assert f"     {said} wrap_arguments, nest_arguments\n" in text
 
 
 async def test_without_a_reading_it_is_not_said_that_one_is_refused():
