@@ -81,7 +81,7 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
         _, paths = alike.setdefault((pattern, is_key, said), (found.values(), []))
         paths.append(path)
     groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
-    groups[0].is_first = True
+    groups[0].is_first = all(group.code != "unknown" for group in groups)
     begun: set[tuple[str, Path]] = set()
     for group in groups:
         above = (group.code, group.first.path[:-1])
@@ -97,7 +97,7 @@ class FaultGroup:
 
     ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
     an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
-    would repeat it; ``untold`` is the number of groups that are not told.
+    would repeat it; the first of all names what the tool may ignore; ``untold`` is the number of groups that are not told.
     """
 
     at_length = True
@@ -461,9 +461,8 @@ class FaultGroup:
             return ""
         ends = [path for path in self._ends("path", "from") if self._may_take(path)]
         moved = {path[-1] for path in ends if path[:-1] == around.path}
-        sent = [
-            key for key in around.value if key not in moved and not any(way.declares(key) for way in ways)
-        ]
+        names_sent = (key for key in around.value if isinstance(key, str) and key not in moved)
+        sent = [key for key in names_sent if not any(way.declares(key) for way in ways)]
         places = [self.refused.look((*around.path, key)) for key in sent[:_MAX_NEAR]]
         names = [self._where(each.path) for each in places if HIDDEN not in each.shown]
         text = marked(
@@ -482,7 +481,7 @@ class FaultGroup:
             meant = echoed if self.at_length else ""
         elif not meant and inside and inside[0][:-1] == above.path:
             meant = words("It belongs inside {place}.", place=self._where(inside[0]))
-        elif not meant and (holder := _open_holder(ways, str(self.first.path[-1]))):
+        elif not meant and (holder := _open_holder(ways, self.first.path[-1])):
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
         accepted = self._accepted(ways) if self.at_length else ""
         is_lost = not meant and self.at_length and not self.changes
@@ -500,7 +499,7 @@ class FaultGroup:
         return words.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
 
 
-def _open_holder(ways: Sequence[Node], sent: str) -> str:
+def _open_holder(ways: Sequence[Node], sent: object) -> str:
     """Return the only parameter for arguments of any names, or of names that its description gives; empty if there is none."""
     nodes = ways[0].property_nodes if ways else {}
     free = {name: node for name, node in nodes.items() if is_free_object(node)}
