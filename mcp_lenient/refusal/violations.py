@@ -133,6 +133,10 @@ class FaultGroup:
     def _name(self) -> str | None:
         return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
 
+    @property
+    def _may_leave_out(self) -> bool:
+        return self.first.optional and not self.refused.destructive
+
     def violation(self, offered: Offered) -> Violation:
         """Return what is told, with the patches that were found."""
         first, here = self.first, pointer(self.first.path)
@@ -269,7 +273,7 @@ class FaultGroup:
         words, value, without = self.words, self.first.value, self._leave_out()
         if self.keyword == "enum":
             return words.sentences(self._or_meant(), self._several(value), without)
-        if self.code in ("length", "pattern", "format"):
+        if self.code in ("length", "pattern", "format", "range"):
             return without or self._beyond_limit()
         if without or self.keyword != "type" or value is None:
             return without
@@ -292,7 +296,7 @@ class FaultGroup:
     def _beyond_limit(self) -> str:
         """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
         words, value = self.words, self.first.value
-        if self.code == "pattern":
+        if self.code in ("pattern", "range"):
             return self._about()
         if self.code == "format":
             return words(_TIME_ZONE) if self.faults[0].bound == "date-time" and not self._reason() else ""
@@ -330,16 +334,13 @@ class FaultGroup:
         if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):
             return ""
         if "boolean" in kinds:
-            is_optional = self.first.optional and not self.refused.destructive
-            or_nothing = words("It may also be left out.") if is_optional and not self.fixes else ""
+            or_nothing = words("It may also be left out.") if self._may_leave_out and not self.fixes else ""
             return words.sentences(words("Write true or false, without quotes."), or_nothing)
         text = self.first.value
         if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
             return words("Send a whole number.") if number_in_text(text) is not None else self._about()
-        form = marked("Write it in digits.")
-        if self.first.optional:
-            form = marked("Write it in digits, or leave it out.")
-        return words.sentences(self._about(), words(form))
+        rest = words("Leave it out if you have no number.") if self._may_leave_out else ""
+        return words.sentences(self._about(), rest)
 
     def _several(self, value: Any) -> str:
         """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
@@ -366,14 +367,19 @@ class FaultGroup:
             return self.words.sentences(like, self.words(_TIME_ZONE) if formats == {"date-time"} else "")
         is_any_text = formats == {None} and not any(way.enum for way in self.node.ways)
         is_flat = isinstance(value, list) and not any(isinstance(each, (Mapping, list)) for each in value)
-        if self.kinds == {"string"} and ((is_any_text and not is_flat) or formats & {"json", "json-string"}):
+        is_whole = len(self.first.path) == 1
+        if (
+            is_whole
+            and self.kinds == {"string"}
+            and ((is_any_text and not is_flat) or formats & {"json", "json-string"})
+        ):
             is_json = marked("Send a string, and JSON text only if JSON is asked for.")
             return self.words.sentences(self._about(), self.words(is_json))
         return self.words("Send one value.") if self.kinds else ""
 
     def _leave_out(self) -> str:
         """Say whether a value may be left out that means "no value" or no allowed one; never of a destructive tool."""
-        first, words, may_leave = self.first, self.words, self.first.optional and not self.refused.destructive
+        first, words = self.first, self.words
         if first.optional and any(each["op"] == "remove" for each in self.changes):
             default = next(filter(short_scalar, self.node.says("default")), None)
             if default is None:
@@ -386,7 +392,7 @@ class FaultGroup:
             and first.value is not None
             and not _CONTAINERS.intersection(self.types)
         ):
-            return words("If none fits, leave it out.") if may_leave else ""
+            return words("If none fits, leave it out.") if self._may_leave_out else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named and not first.optional
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
@@ -466,7 +472,7 @@ class FaultGroup:
         places = [self.refused.look((*around.path, key)) for key in sent[:_MAX_NEAR]]
         names = [self._where(each.path) for each in places if HIDDEN not in each.shown]
         text = marked(
-            "The tool does not know {names} and may ignore it: send what is in it under declared names."
+            "The tool does not know {names} and may ignore it; it may belong under a declared name."
         )
         return self.words(text, names=self.words.all_of(names)) if names else ""
 
@@ -480,7 +486,10 @@ class FaultGroup:
         if echoed := self._echoed(above):
             meant = echoed if self.at_length else ""
         elif not meant and inside and inside[0][:-1] == above.path:
-            meant = words("It belongs inside {place}.", place=self._where(inside[0]))
+            node = self.refused.look((*inside[0], self.first.path[-1])).node
+            wanted = "" if node is None or node.takes(self.first.value) else node.once(say.expected, words)
+            must = words("It must be {expected}.", expected=wanted) if wanted else ""
+            meant = words.sentences(words("It belongs inside {place}.", place=self._where(inside[0])), must)
         elif not meant and (holder := _open_holder(ways, self.first.path[-1])):
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
         accepted = self._accepted(ways) if self.at_length else ""

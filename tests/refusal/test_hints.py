@@ -199,7 +199,7 @@ def test_a_name_sent_elsewhere_is_located():
     )
     (missing,) = normalize(opened("message", message=STRING), {"msg": "x"}).violations
     assert missing.message.endswith(
-        "The tool does not know 'msg' and may ignore it: send what is in it under declared names."
+        "The tool does not know 'msg' and may ignore it; it may belong under a declared name."
     )
 
 

@@ -57,7 +57,7 @@ ONE_FAULT = [
         {"tags": ["a", {}]},
         "type",
         "/tags/1",
-        "'tags[1]' must be a string, but got an object. Send a string, and JSON text only if JSON is asked for.",
+        "'tags[1]' must be a string, but got an object. Send one value.",
         id="inside a union",
     ),
     pytest.param(
