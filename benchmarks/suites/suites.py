@@ -19,7 +19,7 @@ from rich.table import Table
 from benchmarks.environments import NotInstalledError
 from benchmarks.printing import line, wide_console
 from benchmarks.servers import quiet
-from benchmarks.suites.comparison import ACCEPTED, Compared, Outcomes, accepted, compared
+from benchmarks.suites.comparison import ACCEPTED, Compared, Outcomes, accepted, compared, differing
 from benchmarks.suites.conformance import SERVERS, conformance_outcomes
 from benchmarks.suites.fastmcp_tests import fastmcp_outcomes
 from benchmarks.suites.schema_suite import SchemaTest, schema_outcomes, schema_tests
@@ -134,11 +134,8 @@ _SUITES: Mapping[str, Callable[[], Rows]] = {
 
 def _row(suite: str, differences: Compared, *, is_compared: bool = True) -> Row:
     bare, lenient = (Counts.of(outcomes) for outcomes in (differences.bare, differences.lenient))
-    differing = sum(
-        differences.bare.get(name) != differences.lenient.get(name)
-        for name in differences.bare.keys() | differences.lenient.keys()
-    )
-    return Row(suite, bare.tests, bare.passed, lenient.passed, differing if is_compared else None)
+    count = len(differing(differences.bare, differences.lenient)) if is_compared else None
+    return Row(suite, bare.tests, bare.passed, lenient.passed, count)
 
 
 @dataclass(frozen=True, slots=True)
