@@ -19,6 +19,7 @@ from benchmarks.environments import NotInstalledError
 from benchmarks.evidence.recorded.answers import (
     BFCL_4,
     BFCL_2024,
+    BFCL_SUBSET,
     Benchmark,
     Change,
     Effect,
@@ -46,7 +47,7 @@ def main(*folders: Path) -> int:
 
 def show(
     folders: Sequence[Path],
-    benchmarks: Sequence[Benchmark] = (BFCL_2024, BFCL_4),
+    benchmarks: Sequence[Benchmark] = (BFCL_2024, BFCL_4, BFCL_SUBSET),
     makers: Sequence[Callable[[], Method]] = (ours, first_fixes, json_repair, pydantic_lax),
 ) -> int:
     """Print the tables.
@@ -95,7 +96,8 @@ def _measured(methods: Sequence[Method]) -> str:
 
 def _show(console: Console, benchmark: Benchmark, replayed: Replayed, methods: Sequence[str]) -> None:
     of = len(replayed.sets) + len(replayed.skipped)
-    line(console, f"{benchmark.name}: the published score came out for {len(replayed.sets)} of {of} sets.")
+    came = "the published score came out for" if benchmark.scores else "no score was published; read are"
+    line(console, f"{benchmark.name}: {came} {len(replayed.sets)} of {of} sets.")
     for recorded, reason in replayed.skipped:
         line(console, f"  skipped: {recorded.run} {recorded.model} {recorded.category}: {reason}")
     if not replayed.sets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import replace
@@ -9,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.evidence import evidence
-from benchmarks.evidence.recorded.answers import BFCL_4, BFCL_2024
+from benchmarks.evidence.recorded.answers import BFCL_4, BFCL_2024, BFCL_SUBSET
 from benchmarks.evidence.recorded.methods import ours, pydantic_lax
 
 BOOK = {
@@ -167,13 +168,16 @@ def test_folders_without_recordings_are_told(tmp_path, capsys):
     assert "Nothing to replay" in printed
 
 
-def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypatch):
-    """Answers of BFCL v4 are paired with questions by id, and checked by the checker of its package."""
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """The package of the newer benchmark, with a small checker that knows how functions with a dot are named."""
     package = tmp_path / "package" / "bfcl_eval"
     files = {
         "constants/enums.py": "class Language:\n    PYTHON = 'python'\n",
         "eval_checker/ast_eval/ast_checker.py": "from bfcl_eval.constants.model_config import MODEL_CONFIG_MAPPING\n"
-        "assert MODEL_CONFIG_MAPPING['any'].underscore_to_dot\n" + CHECKER,
+        + CHECKER.replace('name.replace(".", "_")', "_sent(name)")
+        + "\n\ndef _sent(name):\n"
+        "    return name.replace('.', '_') if MODEL_CONFIG_MAPPING['any'].underscore_to_dot else name\n",
     }
     for name, text in files.items():
         for folder in [package, *(package / name).relative_to(package).parents]:
@@ -181,6 +185,11 @@ def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypa
             (package / folder / "__init__.py").touch()
         (package / name).write_text(text, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    return package
+
+
+def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, package):
+    """Answers of BFCL v4 are paired with questions by id, and checked by the checker of its package."""
     _write(package / "data" / "BFCL_v4_multiple.json", [{"id": name, "function": [BOOK]} for name in "ab"])
     truths = [{"id": name, "ground_truth": [{"shop.book": {"seats": [at]}}]} for at, name in enumerate("ab")]
     _write(package / "data" / "possible_answer" / "BFCL_v4_multiple.json", truths)
@@ -195,6 +204,38 @@ def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypa
     assert "the published score came out for 1 of 1 sets" in printed
     assert _row(printed, "mcp-lenient") == ["1", "1", "0", "0", "0", "0", "0"]
     assert _row(printed, "tool calls") == ["1", "0", "0", "0"]
+
+
+def test_a_table_of_answers_without_a_published_score_is_read(tmp_path, capsys, package):
+    """Answers in a table have the calls that their author read in them, and the names that version 3 gave the questions."""
+    data = {
+        "BFCL_v4_simple_python.json": [{"id": "simple_python_7", "function": [BOOK]}],
+        "possible_answer/BFCL_v4_simple_python.json": [
+            {"id": "simple_python_7", "ground_truth": [{"shop.book": {"seats": [2]}}]}
+        ],
+    }
+    for name, rows in data.items():
+        _write(package / "data" / name, rows)
+    calls = [json.dumps([{"name": "shop.book", "arguments": {"seats": seats}}]) for seats in ("2", 2, "3")]
+    with (tmp_path / "Host_scored.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, ("task_id", "category", "raw_output", "parsed_calls"))
+        table.writeheader()
+        table.writerows(
+            {
+                "task_id": "simple_7",
+                "category": "simple",
+                "raw_output": f"<tool_call>{text}",
+                "parsed_calls": text,
+            }
+            for text in (*calls, "null")
+        )
+    _, printed = _printed(capsys, [tmp_path], benchmark=replace(BFCL_SUBSET, requirements=()), makers=(ours,))
+    assert "no score was published; read are 1 of 1 sets" in printed
+    assert "4 answers, 1 right as recorded" in printed
+    # gained, questions, lost, still wrong
+    assert _row(printed, "mcp-lenient")[:4] == ["1", "1", "0", "1"]
+    assert _row(printed, "Host") == ["1", "1, 0"]
+    assert _row(printed, "JSON in text") == ["1", "0", "1", "0"]
 
 
 # --- runs ---------------------------------------------------------------------------------------------
