@@ -27,8 +27,9 @@ from benchmarks.evidence.recorded.answers import (
     replay,
 )
 from benchmarks.evidence.recorded.methods import OURS, Method, first_fixes, json_repair, ours, pydantic_lax
-from benchmarks.evidence.recorded.runs import COUNTED, Runs, replay_runs
+from benchmarks.evidence.recorded.runs import COUNTED, Call, Runs, replay_runs
 from benchmarks.printing import line, short, wide_console
+from mcp_lenient.types import Normalized
 from mcp_lenient.values.json_values import same_json
 
 _ABSENT = object()
@@ -65,7 +66,7 @@ def show(
         if replayed.sets or replayed.skipped:
             found = True
             _show(console, benchmark, replayed, [method.name for method in methods])
-    runs = replay_runs(folders)
+    runs = list(replay_runs(folders))
     if runs:
         _show_runs(console, runs)
     for method in methods:
@@ -223,16 +224,39 @@ def _list(console: Console, title: str, changes: Sequence[Change]) -> None:
 
 
 def _show_runs(console: Console, collections: Sequence[Runs]) -> None:
-    table = _table("Recorded agent runs on MCP servers", COUNTED)
+    for runs in collections:
+        if runs.skipped:
+            line(console, f"{runs.name} is left out: {runs.skipped}")
+    collections = [runs for runs in collections if not runs.skipped]
+    table = _table("Recorded agent runs; closed: with no other names, where that makes a difference", COUNTED)
     for runs in collections:
         table.add_row(runs.name, *(f"{runs.counts[name]:,}" for name in COUNTED))
     console.print(table)
+    notes: Counter[str] = Counter()
     for runs in collections:
-        for call, new in runs.changed:
-            line(console, f"  changed although accepted: {call.tool}: {_difference(call.arguments, new)}")
-        for call, fixed, following in runs.not_followed:
-            line(console, f"  fix: {call.tool}: {_difference(call.arguments, fixed)}")
-            line(console, f"  the model: {_difference(call.arguments, following)}")
+        notes |= Counter(_notes(runs))
+    for text, times in notes.items():
+        line(console, f"  {text}" + (f" ({times} times)" if times > 1 else ""))
+
+
+def _notes(runs: Runs) -> Iterator[str]:
+    """Return what is to be looked at, each kind once: a closed schema mostly changes nothing."""
+    for call, new in runs.changed:
+        yield f"changed although accepted: {call.tool}: {_difference(call.arguments, new)}"
+    for call, fixed, following in runs.not_followed:
+        fix, sent = (_difference(call.arguments, new) for new in (fixed, following))
+        yield f"fix: {call.tool}: {fix}; the model: {sent}"
+    yield from (_noted(*each) for each in runs.not_accepted)
+
+
+def _noted(call: Call, found: Normalized, following: Call | None) -> str:
+    """Return what became of a call, what came back when it was made, and what the model sent then."""
+    refused = ", ".join(f"{each.code} {each.pointer}" for each in found.violations)
+    outcome = (
+        f"refused, {refused}" if refused else f"repaired, {_difference(call.arguments, found.arguments)}"
+    )
+    then = _short(following.arguments) if following else "not called again"
+    return f"{call.tool}: {outcome}; answered: {_short(call.answer)}; then: {then}"
 
 
 # --- printing -----------------------------------------------------------------------------------------
