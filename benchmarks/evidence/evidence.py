@@ -41,7 +41,7 @@ def main(*folders: Path) -> int:
     """Print the tables of what the folders contain; return 2 if that is nothing that can be replayed.
 
     Args:
-        folders: Clones of recorded answers, of a benchmark's code, and of recorded runs (docs/evidence.md).
+        folders: Clones of recorded answers, of a benchmark's code, and of recorded runs (README.md).
     """
     return show(folders)
 
@@ -72,7 +72,9 @@ def show(
     for method in methods:
         method.close()
     if not found and not runs:
-        console.print("Nothing to replay in these folders. docs/evidence.md names the repositories to clone.")
+        console.print(
+            "Nothing to replay in these folders. benchmarks/evidence/README.md names the repositories to clone."
+        )
         return 2
     line(console, _measured(methods))
     return 0
