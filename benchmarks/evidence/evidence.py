@@ -19,6 +19,7 @@ from benchmarks.environments import NotInstalledError
 from benchmarks.evidence.recorded.answers import (
     BFCL_4,
     BFCL_2024,
+    BFCL_SUBSET,
     Benchmark,
     Change,
     Effect,
@@ -26,8 +27,9 @@ from benchmarks.evidence.recorded.answers import (
     replay,
 )
 from benchmarks.evidence.recorded.methods import OURS, Method, first_fixes, json_repair, ours, pydantic_lax
-from benchmarks.evidence.recorded.runs import COUNTED, Runs, replay_runs
+from benchmarks.evidence.recorded.runs import COUNTED, Call, Runs, replay_runs
 from benchmarks.printing import line, short, wide_console
+from mcp_lenient.types import Normalized
 from mcp_lenient.values.json_values import same_json
 
 _ABSENT = object()
@@ -39,14 +41,14 @@ def main(*folders: Path) -> int:
     """Print the tables of what the folders contain; return 2 if that is nothing that can be replayed.
 
     Args:
-        folders: Clones of recorded answers, of a benchmark's code, and of recorded runs (docs/evidence.md).
+        folders: Clones of recorded answers, of a benchmark's code, and of recorded runs (README.md).
     """
     return show(folders)
 
 
 def show(
     folders: Sequence[Path],
-    benchmarks: Sequence[Benchmark] = (BFCL_2024, BFCL_4),
+    benchmarks: Sequence[Benchmark] = (BFCL_2024, BFCL_4, BFCL_SUBSET),
     makers: Sequence[Callable[[], Method]] = (ours, first_fixes, json_repair, pydantic_lax),
 ) -> int:
     """Print the tables.
@@ -64,13 +66,15 @@ def show(
         if replayed.sets or replayed.skipped:
             found = True
             _show(console, benchmark, replayed, [method.name for method in methods])
-    runs = replay_runs(folders)
+    runs = list(replay_runs(folders))
     if runs:
         _show_runs(console, runs)
     for method in methods:
         method.close()
     if not found and not runs:
-        console.print("Nothing to replay in these folders. docs/evidence.md names the repositories to clone.")
+        console.print(
+            "Nothing to replay in these folders. benchmarks/evidence/README.md names the repositories to clone."
+        )
         return 2
     line(console, _measured(methods))
     return 0
@@ -95,7 +99,8 @@ def _measured(methods: Sequence[Method]) -> str:
 
 def _show(console: Console, benchmark: Benchmark, replayed: Replayed, methods: Sequence[str]) -> None:
     of = len(replayed.sets) + len(replayed.skipped)
-    line(console, f"{benchmark.name}: the published score came out for {len(replayed.sets)} of {of} sets.")
+    came = "the published score came out for" if benchmark.scores else "no score was published; read are"
+    line(console, f"{benchmark.name}: {came} {len(replayed.sets)} of {of} sets.")
     for recorded, reason in replayed.skipped:
         line(console, f"  skipped: {recorded.run} {recorded.model} {recorded.category}: {reason}")
     if not replayed.sets:
@@ -221,16 +226,39 @@ def _list(console: Console, title: str, changes: Sequence[Change]) -> None:
 
 
 def _show_runs(console: Console, collections: Sequence[Runs]) -> None:
-    table = _table("Recorded agent runs on MCP servers", COUNTED)
+    for runs in collections:
+        if runs.skipped:
+            line(console, f"{runs.name} is left out: {runs.skipped}")
+    collections = [runs for runs in collections if not runs.skipped]
+    table = _table("Recorded agent runs; closed: with no other names, where that makes a difference", COUNTED)
     for runs in collections:
         table.add_row(runs.name, *(f"{runs.counts[name]:,}" for name in COUNTED))
     console.print(table)
+    notes: Counter[str] = Counter()
     for runs in collections:
-        for call, new in runs.changed:
-            line(console, f"  changed although accepted: {call.tool}: {_difference(call.arguments, new)}")
-        for call, fixed, following in runs.not_followed:
-            line(console, f"  fix: {call.tool}: {_difference(call.arguments, fixed)}")
-            line(console, f"  the model: {_difference(call.arguments, following)}")
+        notes |= Counter(_notes(runs))
+    for text, times in notes.items():
+        line(console, f"  {text}" + (f" ({times} times)" if times > 1 else ""))
+
+
+def _notes(runs: Runs) -> Iterator[str]:
+    """Return what is to be looked at, each kind once: a closed schema mostly changes nothing."""
+    for call, new in runs.changed:
+        yield f"changed although accepted: {call.tool}: {_difference(call.arguments, new)}"
+    for call, fixed, following in runs.not_followed:
+        fix, sent = (_difference(call.arguments, new) for new in (fixed, following))
+        yield f"fix: {call.tool}: {fix}; the model: {sent}"
+    yield from (_noted(*each) for each in runs.not_accepted)
+
+
+def _noted(call: Call, found: Normalized, following: Call | None) -> str:
+    """Return what became of a call, what came back when it was made, and what the model sent then."""
+    refused = ", ".join(f"{each.code} {each.pointer}" for each in found.violations)
+    outcome = (
+        f"refused, {refused}" if refused else f"repaired, {_difference(call.arguments, found.arguments)}"
+    )
+    then = _short(following.arguments) if following else "not called again"
+    return f"{call.tool}: {outcome}; answered: {_short(call.answer)}; then: {then}"
 
 
 # --- printing -----------------------------------------------------------------------------------------

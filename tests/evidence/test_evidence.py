@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import sys
 from dataclasses import replace
 
 import pytest
 
+from benchmarks.environments import NotInstalledError
 from benchmarks.evidence import evidence
-from benchmarks.evidence.recorded.answers import BFCL_4, BFCL_2024
+from benchmarks.evidence.recorded import runs
+from benchmarks.evidence.recorded.answers import BFCL_4, BFCL_2024, BFCL_SUBSET
 from benchmarks.evidence.recorded.methods import ours, pydantic_lax
 
 BOOK = {
@@ -167,13 +171,16 @@ def test_folders_without_recordings_are_told(tmp_path, capsys):
     assert "Nothing to replay" in printed
 
 
-def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypatch):
-    """Answers of BFCL v4 are paired with questions by id, and checked by the checker of its package."""
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """The package of the newer benchmark, with a small checker that knows how functions with a dot are named."""
     package = tmp_path / "package" / "bfcl_eval"
     files = {
         "constants/enums.py": "class Language:\n    PYTHON = 'python'\n",
         "eval_checker/ast_eval/ast_checker.py": "from bfcl_eval.constants.model_config import MODEL_CONFIG_MAPPING\n"
-        "assert MODEL_CONFIG_MAPPING['any'].underscore_to_dot\n" + CHECKER,
+        + CHECKER.replace('name.replace(".", "_")', "_sent(name)")
+        + "\n\ndef _sent(name):\n"
+        "    return name.replace('.', '_') if MODEL_CONFIG_MAPPING['any'].underscore_to_dot else name\n",
     }
     for name, text in files.items():
         for folder in [package, *(package / name).relative_to(package).parents]:
@@ -181,6 +188,11 @@ def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypa
             (package / folder / "__init__.py").touch()
         (package / name).write_text(text, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    return package
+
+
+def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, package):
+    """Answers of BFCL v4 are paired with questions by id, and checked by the checker of its package."""
     _write(package / "data" / "BFCL_v4_multiple.json", [{"id": name, "function": [BOOK]} for name in "ab"])
     truths = [{"id": name, "ground_truth": [{"shop.book": {"seats": [at]}}]} for at, name in enumerate("ab")]
     _write(package / "data" / "possible_answer" / "BFCL_v4_multiple.json", truths)
@@ -195,6 +207,38 @@ def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypa
     assert "the published score came out for 1 of 1 sets" in printed
     assert _row(printed, "mcp-lenient") == ["1", "1", "0", "0", "0", "0", "0"]
     assert _row(printed, "tool calls") == ["1", "0", "0", "0"]
+
+
+def test_a_table_of_answers_without_a_published_score_is_read(tmp_path, capsys, package):
+    """Answers in a table have the calls that their author read in them, and the names that version 3 gave the questions."""
+    data = {
+        "BFCL_v4_simple_python.json": [{"id": "simple_python_7", "function": [BOOK]}],
+        "possible_answer/BFCL_v4_simple_python.json": [
+            {"id": "simple_python_7", "ground_truth": [{"shop.book": {"seats": [2]}}]}
+        ],
+    }
+    for name, rows in data.items():
+        _write(package / "data" / name, rows)
+    calls = [json.dumps([{"name": "shop.book", "arguments": {"seats": seats}}]) for seats in ("2", 2, "3")]
+    with (tmp_path / "Host_scored.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, ("task_id", "category", "raw_output", "parsed_calls"))
+        table.writeheader()
+        table.writerows(
+            {
+                "task_id": "simple_7",
+                "category": "simple",
+                "raw_output": f"<tool_call>{text}",
+                "parsed_calls": text,
+            }
+            for text in (*calls, "null")
+        )
+    _, printed = _printed(capsys, [tmp_path], benchmark=replace(BFCL_SUBSET, requirements=()), makers=(ours,))
+    assert "no score was published; read are 1 of 1 sets" in printed
+    assert "4 answers, 1 right as recorded" in printed
+    # gained, questions, lost, still wrong
+    assert _row(printed, "mcp-lenient")[:4] == ["1", "1", "0", "1"]
+    assert _row(printed, "Host") == ["1", "1, 0"]
+    assert _row(printed, "JSON in text") == ["1", "0", "1", "0"]
 
 
 # --- runs ---------------------------------------------------------------------------------------------
@@ -230,8 +274,8 @@ def test_recorded_runs_are_replayed(tmp_path, capsys):
     assert code == 0
     # runs, calls, with a schema, accepted, changed, repaired, refused, made again after a fix, as the first fix
     assert _row(printed, "LiveMCPBench") == ["1", "6", "6", "3", "0", "1", "2", "2", "1"]
-    assert 'fix: weather: citty "Rome" -> absent, city absent -> "Rome"' in printed
-    assert 'the model: citty "Rome" -> absent, city absent -> "Paris"' in printed
+    fix = 'fix: weather: citty "Rome" -> absent, city absent -> "Rome"'
+    assert f'{fix}; the model: citty "Rome" -> absent, city absent -> "Paris"' in printed
 
 
 def test_changed_accepted_calls_of_runs_are_printed(tmp_path, capsys):
@@ -254,3 +298,138 @@ def test_changed_accepted_calls_of_runs_are_printed(tmp_path, capsys):
     _, printed = _printed(capsys, [tmp_path], makers=(ours,))
     assert _row(printed, "MCPMark, community experiments") == ["2", "4", "3", "2", "1", "1", "1", "0", "0"]
     assert "changed although accepted: list: per_page 10 -> absent, perPage absent -> 10" in printed
+
+
+def test_closed_schemas_are_replayed_too(tmp_path, capsys):
+    """A name that an open schema allows is refused, or repaired, by the same schema without other names."""
+    snap = {"name": "list", "inputSchema": {"type": "object", "properties": {"perPage": {"type": "integer"}}}}
+    _write(tmp_path / "server" / "__toolsnaps__" / "list.snap", [snap])
+    sent = ['{"per_page": 10}', '{"color": "red"}', '{"perPage": 2}']
+    calls = [{"type": "function_call", "name": "list", "arguments": each} for each in sent]
+    _write(tmp_path / "mcp_servers" / "github" / "official" / "run-1" / "task" / "messages.json", [calls])
+    _, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    # runs, calls, with a schema, accepted, changed, repaired, refused
+    assert _row(printed, "MCPMark, community experiments")[:7] == ["1", "3", "3", "3", "1", "1", "0"]
+    assert _row(printed, "MCPMark, community experiments, closed")[:7] == ["1", "3", "3", "1", "0", "1", "1"]
+
+
+TAU_TOOL = """
+class Weather(Tool):
+    @staticmethod
+    def get_info():
+        return {"type": "function", "function": {"name": "weather", "parameters": %s}}
+"""
+CHAT = [
+    {"role": "assistant", "tool_calls": [{"id": name, "function": {"name": "weather", "arguments": sent}}]}
+    for name, sent in (
+        ("a", '{"city": "Oslo", "days": "3"}'),
+        ("b", '{"days": 3}'),
+        ("c", '{"city": "Rome"}'),
+    )
+]
+ANSWERS = [
+    {"role": "tool", "tool_call_id": name, "content": text}
+    for name, text in (("a", "sun"), ("b", "Error: no city"))
+]
+
+
+def test_runs_of_tau_bench_are_replayed_with_what_came_back(tmp_path, capsys):
+    """The tools are those of the domain, and each call that is not accepted is printed with its answer and the next call."""
+    schema = {**WEATHER, "additionalProperties": True}
+    tool = tmp_path / "tau_bench" / "envs" / "sky" / "tools" / "weather.py"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(TAU_TOOL % schema, encoding="utf-8")
+    _write(tmp_path / "historical_trajectories" / "model-sky.json", [[{"traj": [*CHAT, *ANSWERS]}]])
+    _, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    assert _row(printed, "tau-bench") == ["1", "3", "3", "1", "0", "1", "1", "0", "0"]
+    assert 'weather: repaired, days "3" -> 3; answered: "sun"; then: {"days": 3}' in printed
+    assert 'weather: refused, missing /city; answered: "Error: no city"; then: {"city": "Rome"}' in printed
+
+
+def test_runs_of_toolathlon_are_replayed_by_listed_and_written_tools(tmp_path, capsys):
+    """A call names the server, whose tools are listed in a file, or a tool of the benchmark's own code."""
+    _write(
+        tmp_path / "toolathlon-sky-maps.tools.json",
+        [{"tools": [{"name": "weather", "inputSchema": WEATHER}]}],
+    )
+    aid = tmp_path / "utils" / "aux_tools" / "sleep.py"
+    aid.parent.mkdir(parents=True)
+    aid.write_text(
+        f"tool = FunctionTool(name='local-sleep', params_json_schema={WEATHER}, run=run)\n", encoding="utf-8"
+    )
+    messages = json.loads(
+        json.dumps(CHAT)
+        .replace('"weather"', '"sky-maps-weather"', 1)
+        .replace('"weather"', '"local-sleep"', 1)
+    )
+    _write(tmp_path / "trajs" / "model_task.json", [{"pass": True, "messages": [*messages, *ANSWERS]}])
+    _, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    # the third tool is unknown
+    assert _row(printed, "Toolathlon") == ["1", "3", "2", "0", "0", "1", "1", "0", "0"]
+
+
+TAU2_KIT = """
+class ToolKitBase:
+    def __init__(self, db):
+        pass
+"""
+TAU2_TOOLS = """
+from types import SimpleNamespace
+
+from tau2.environment.toolkit import ToolKitBase
+
+
+class Kit(ToolKitBase):
+    def get_tools(self):
+        return {"weather": SimpleNamespace(openai_schema={"function": {"parameters": %s}})}
+"""
+
+
+def test_runs_of_tau2_bench_are_replayed_by_the_schemas_of_its_code(tmp_path, capsys, monkeypatch):
+    """The benchmark's code makes the schemas; a domain that cannot be imported is left out, and a file of two branches counts once."""
+    monkeypatch.setattr(runs, "_TAU2_PACKAGES", ())
+    for branch in ("one", "two"):
+        files = {
+            "environment/toolkit.py": TAU2_KIT,
+            "domains/airline/tools.py": TAU2_TOOLS % WEATHER,
+            "domains/banking/tools.py": "import tau2.missing",
+        }
+        for name, text in files.items():
+            file = tmp_path / branch / "src" / "tau2" / name
+            file.parent.mkdir(parents=True)
+            file.write_text(text, encoding="utf-8")
+        messages = [
+            {
+                "role": "assistant",
+                "tool_calls": [{"id": "a", "name": "weather", "arguments": {"city": "Oslo", "days": "3"}}],
+            },
+            {"role": "tool", "id": "a", "content": "sun"},
+            {"role": "user", "tool_calls": [{"id": "b", "name": "weather", "arguments": {}}]},
+        ]
+        simulations = {
+            "info": {"environment_info": {"domain_name": "airline"}},
+            "simulations": [{"messages": messages}],
+        }
+        _write(tmp_path / branch / "model" / "trajectories" / "airline.json", [simulations])
+        _write(tmp_path / branch / "results" / "summary.json", [{"reward": 1}])
+    _, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    assert _row(printed, "tau2-bench") == ["1", "1", "1", "0", "0", "1", "0", "0", "0"]
+
+
+@pytest.mark.parametrize("failing", [True, False])
+def test_tau2_bench_without_its_packages_is_left_out_with_the_reason(tmp_path, capsys, monkeypatch, failing):
+    """A collection whose packages cannot be installed, or that needs others, is named with the reason."""
+
+    def interpreter(_):
+        if failing:
+            reason = "No module named 'tau2.environment'"
+            raise NotInstalledError(reason)
+        return sys.executable
+
+    monkeypatch.setattr(runs, "interpreter", interpreter)
+    for name in ("src/tau2/domains/airline/tools.py", "trajectories/airline.json"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    code, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    assert code == 0
+    assert re.search("tau2-bench is left out: .*No module named 'tau2.environment'", printed)

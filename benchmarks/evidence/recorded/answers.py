@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from benchmarks.conformance import Subject
 from benchmarks.environments import NotInstalledError, interpreter
+from benchmarks.evidence.recorded.judges import JUDGES
 from benchmarks.evidence.recorded.methods import Method, Outcome
 from mcp_lenient.values.json_values import same_json
 
@@ -21,8 +22,6 @@ _PARSERS = "tree_sitter==0.21.3 tree-sitter-java==0.21.0 tree-sitter-javascript=
 _VENDORS = "openai==1.35.13 anthropic==0.31.1 cohere==5.5.8 mistralai==0.4.2 httpx<0.28 requests==2.32.3"
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 """The benchmark's names of JSON types; it says ``any`` for any value."""
-
-_JUDGES = Path(__file__).parent / "judges"
 _PATIENCE = 120
 """Seconds that a judge may take for one answer; reading a file may take a minute."""
 _UNTOUCHED = Outcome(None)
@@ -39,7 +38,7 @@ class Benchmark:
         name: Its name in the tables.
         judge: The program that runs its checker.
         results: The name of a file of answers, with a place for the category.
-        scores: The name of the file with their published score.
+        scores: The name of the file with their published score; without it, none was published.
         categories: The categories of single calls in Python terms.
         requirements: The pinned packages of its environment.
         code: The folder of a checkout of its code, if its code is no package.
@@ -72,18 +71,22 @@ BFCL_4 = Benchmark(
     + tuple("live_simple live_multiple live_parallel live_parallel_multiple".split()),
     ("bfcl-eval==2025.11.10", "--no-deps", *_PARSERS.split()),
 )
+BFCL_SUBSET = replace(
+    BFCL_4, name="BFCL, 100 questions, 2026", results="*_scored.csv", scores="", categories=()
+)
+"""Answers of three hosts' Llama-3.1-8B and a Qwen2.5-7B, with the verdicts of a looser checker of their author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A file of recorded answers and the file with their published score."""
+    """A file of recorded answers and the file with their published score, if there is one."""
 
     benchmark: Benchmark
     run: str
     model: str
     category: str
     answers: Path
-    score: Path
+    score: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,12 @@ class SkippedError(Exception):
 
 def recorded_sets(benchmark: Benchmark, folders: Sequence[Path]) -> Iterator[Recorded]:
     """Return the sets of a benchmark that the folders contain."""
+    if not benchmark.scores:
+        for above in folders:
+            for file in sorted(above.rglob(benchmark.results)):
+                run, model = str(file.parent.relative_to(above)), file.stem.removesuffix("_scored")
+                yield Recorded(benchmark, run, model, "all", file, None)
+        return
     scores = [(folder, at) for folder in folders for at in sorted(folder.rglob("score")) if at.is_dir()]
     for (folder, at), category in product(scores, benchmark.categories):
         for score in sorted(at.rglob(benchmark.scores.format(category))):
@@ -182,7 +191,7 @@ def _judge(benchmark: Benchmark, code: Path | None) -> Subject:
     """Return the benchmark's checker in its environment."""
     if benchmark.code and code is None:
         raise SkippedError(f"none of the folders has the benchmark's code, {benchmark.code}/")
-    command = [interpreter(benchmark.requirements), str(_JUDGES / benchmark.judge)]
+    command = [interpreter(benchmark.requirements), str(JUDGES / benchmark.judge)]
     return Subject(command, patience=_PATIENCE)
 
 
@@ -193,12 +202,13 @@ def _read(judge: Subject, recorded: Recorded, code: Path | None) -> list[dict[st
     if "answers" not in reply:
         raise SkippedError("the benchmark's code cannot read it")
     answers: list[dict[str, Any]] = reply["answers"]
-    _check_published(recorded, answers)
+    if recorded.score is not None:
+        _check_published(recorded.score, answers)
     return answers
 
 
-def _check_published(recorded: Recorded, answers: Sequence[Mapping[str, Any]]) -> None:
-    with recorded.score.open(encoding="utf-8") as rows:
+def _check_published(score: Path, answers: Sequence[Mapping[str, Any]]) -> None:
+    with score.open(encoding="utf-8") as rows:
         published, *wrong = map(json.loads, rows)
     right = sum(answer["valid"] for answer in answers)
     if (right, len(answers)) != (published["correct_count"], published["total_count"]):
