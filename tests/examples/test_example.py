@@ -187,9 +187,10 @@ async def test_the_same_mistake_gets_the_same_answer(client, wrong):
         envelope = json.loads(result.content[0].text)
         details = dict(result.meta["mcp_lenient"]["details"])
         del details["parameters"], details["tool"]
-        answers.append(
-            (envelope["message"].replace(tool, "it"), envelope["error_code"], envelope["details"], details)
-        )
+        # Only what is declared as Any needs a description of what it takes.
+        described = " It means: Labels: an array of strings, or null."
+        said = json.loads(json.dumps([envelope, details]).replace(described, "").replace(tool, "it"))
+        answers.append(said)
     assert answers[0] == answers[1]
 
 
