@@ -40,7 +40,7 @@ class Allowance:
         is_changed = decision.fate == "repaired" or (
             decision.fate == "accepted" and self._is_in_form(contract)
         )
-        if contract is None or not is_changed or (self.is_first and not self._says_other(decision)):
+        if contract is None or not is_changed or (self.is_first and not self.says_other(decision)):
             return decision
         if decision.arguments == self.sent:  # a text that the hook has read
             return decision
@@ -50,7 +50,7 @@ class Allowance:
         """Return whether others have seen the arguments in a published form, and not as the tool gets them."""
         return not self.is_first and contract is not None and contract.form is not None
 
-    def _says_other(self, decision: Decision) -> bool:
+    def says_other(self, decision: Decision) -> bool:
         """Return whether a parameter that a header repeats has another value than was sent."""
         repeated = () if decision.contract is None else decision.contract.header_parameters
         sent = self.sent if isinstance(self.sent, Mapping) else {}

@@ -173,9 +173,10 @@ class Gate:
             author_arguments = contract.read_back(outer.arguments)
             outer = outer if author_arguments is None else replace(outer, arguments=author_arguments)
         sent, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
-        if sent is None or tools is None:
+        is_first = limit is None or limit.is_first
+        if sent is None or tools is None or (sent.is_flat and not is_first):
             return outer
-        tools.renames = limit is None or limit.is_first
+        tools.renames = is_first
         via, repairs = Via(call.name, form, contract.tool.has_output_schema), (*call.repairs, *sent.repairs)
         host_call = replace(call, name=sent.name, arguments=sent.arguments, repairs=repairs, via=via)
         inner = await self.unrecorded(host_call, tools, fresh=outer.status != "accepted")
@@ -192,14 +193,20 @@ class Gate:
                 if not is_unknown or sent.is_flat
                 else together(outer, call, sent, inner, host_call, tools)
             )
+        is_text = isinstance(sent.arguments, str)
+        as_sent = replace(contract.without_rules.decide(call.arguments), mode=outer.mode)
+        if (sent.repairs or is_text) and (contract_inside.plan.destructive or inner.mode != "repair"):
+            return as_sent
         is_other = sent.is_flat and not sent.arguments.keys() <= contract_inside.top.properties.keys()
         if is_other or contract_inside.policy.dispatches is not None or inner.mode == "off":
             return outer  # what is inside another dispatcher is decided when that is called
-        if sent.repairs and contract_inside.plan.destructive:
-            return replace(contract.without_rules.decide(call.arguments), mode=outer.mode)
         if limit is not None:
             inner = limit.inside(sent.arguments)(inner)
-        return together(outer, call, sent, inner, host_call, tools)
+        is_nothing = outer.status != "refused" and form.inside(outer.arguments) is None
+        if is_text and is_nothing and inner.fate == "refused":
+            return as_sent  # what the dispatcher reads as no arguments is none for the inner tool
+        decision = together(outer, call, sent, inner, host_call, tools)
+        return as_sent if limit is not None and limit.says_other(decision) else decision
 
     def decide_at_once(
         self,

@@ -417,6 +417,7 @@ class LenientMiddleware(Rewriter):
         host_call = replace(host_call, repairs=(*host_call.repairs, *pending.decision.applied_repairs))
         allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
         source = self._source(pending.source.server, context.message)
+        source.renames = False  # other middleware has let another name pass
         decision = await self._gate.decided(host_call, source, limit=allowance)
         return self._applied(call, context, host_call, source, decision, allowance)
 
@@ -463,6 +464,9 @@ class LenientMiddleware(Rewriter):
         if answer is not None:
             pending.is_refused = True
             return answer
+        if call.is_decided_again:  # a provider may make another tool for each look
+            raise error
+        call.is_decided_again = True
         if arrange(pending.source.server).has_others:
             context = await self._decided_as_seen(call, context, pending)
             return await self._settled(call, context, call_next)

@@ -90,6 +90,7 @@ class Call:
         runs: The code that this call runs.
         is_below: Whether a dispatcher's call names this one, so that others have seen it there.
         is_recorded: Whether it is recorded what has run.
+        is_decided_again: Whether its tool seemed to be replaced, so that it was decided again.
     """
 
     context: CallContext
@@ -109,6 +110,7 @@ class Call:
     runs: CodeRun | None = None
     is_below: bool = False
     is_recorded: bool = False
+    is_decided_again: bool = False
     _asker: Asker | None = None
 
     async def record(self, gate: Gate, pending: Pending) -> None:

@@ -695,3 +695,32 @@ def test_what_a_header_says_stands():
 
 def _named(wire: Http, tool: str) -> Message:
     return sent_by_hand(wire, tool, {"x": 1})
+
+
+async def test_a_name_that_other_middleware_makes_is_not_repaired():
+    """A tool is not renamed behind a guard that has let the name pass which another middleware made of the sent one."""
+
+    class StripVersion(Middleware):
+        async def on_call_tool(self, context, call_next):
+            name = context.message.name.removeprefix("v1::")
+            return await call_next(context.copy(message=context.message.model_copy(update={"name": name})))
+
+    class DenyWipe(Middleware):
+        async def on_call_tool(self, context, call_next):
+            if context.message.name == "wipe":
+                msg = "denied"
+                raise ToolError(msg)
+            return await call_next(context)
+
+    runs: list[bool] = []
+
+    def wipe(*, dry_run: bool = False) -> str:
+        runs.append(dry_run)
+        return "wiped"
+
+    server = FastMCP("guarded", middleware=[LenientMiddleware(), StripVersion(), DenyWipe()])
+    server.tool(wipe)
+    async with Client(server) as client:
+        for name in ("v1::wipe", "v1::Wipe", "v1::WIPE"):
+            assert (await client.call_tool(name, {"dry_run": True}, raise_on_error=False)).is_error
+    assert not runs

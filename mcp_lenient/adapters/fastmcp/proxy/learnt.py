@@ -27,6 +27,7 @@ _MOST: Final = 2_000
 """The number of tools that are remembered."""
 _LONGEST: Final = 512 * 2**10
 """The longest text of a result that is read."""
+_LONGEST_NAME: Final = 1_000
 _LONGEST_SCHEMA: Final = 64 * 2**10
 _DEEPEST: Final = 4
 _MOST_NODES: Final = 1_000
@@ -66,6 +67,8 @@ class LearntTools:
             if server_field is not None and not isinstance(at, str):
                 continue
             name = entry["name"] if at is None else f"{at}/{entry['name']}"
+            if len(name) > _LONGEST_NAME:
+                continue
             tool = _tool(entry, name, place)
             # What is described in two ways is not known: results may repeat what others wrote.
             described[name] = tool if described.get(name, tool) == tool else None
@@ -114,9 +117,9 @@ class LearntSource(ToolSource):
 def _tool(entry: Mapping[str, Any], name: str, place: Place) -> HostTool | None:
     schema, annotations = _schema_of(entry), entry.get("annotations")
     with suppress(RecursionError, ValueError):
-        if len(json.dumps(schema)) <= _LONGEST_SCHEMA:
-            is_said = isinstance(annotations, Mapping) and says_effect(annotations)
-            effects = annotations if is_said else {"destructiveHint": True}
+        is_said = isinstance(annotations, Mapping) and says_effect(annotations)
+        effects = annotations if is_said else {"destructiveHint": True}
+        if len(json.dumps((schema, effects))) <= _LONGEST_SCHEMA:
             tool = HostTool.listed({"name": name, "inputSchema": schema, "annotations": effects})
             return replace(tool, key=("learnt", *place, name))
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import jsonpatch
 import pytest
@@ -16,6 +16,7 @@ from fastmcp.server.middleware import Middleware
 from fastmcp.server.transforms.search import RegexSearchTransform
 from fastmcp.tools import Tool
 from fastmcp_versions import not_on_3
+from pydantic import Field
 from wire import call as raw_call
 from wire import http
 
@@ -421,3 +422,62 @@ async def test_a_file_declares_a_dispatcher(tmp_path):
     file.write_text("tools: {go: {dispatcher: {tol: tool}}}", encoding="utf-8")
     with pytest.raises(DefinitionError, match=r"dispatcher.tol: there is no such field; did you mean 'tool'"):
         LenientMiddleware(definitions=file)
+
+
+async def test_a_form_that_is_only_observed_is_refused_once(events: Log):
+    """FastMCP's search makes its tools anew for each look, which is no reason to decide for ever."""
+    server = _searched(policy=Policy(mode="observe"))
+    result = await call(server, "call_tool", {"name": "store_context", "args": RIGHT})
+    assert result.is_error
+    assert events.names == ["call_observed"]
+
+
+class DenySecretPath(Middleware):
+    """A guard that judges the arguments inside a call's arguments, as its author knows them."""
+
+    async def on_call_tool(self, context, call_next):
+        """Deny a path."""
+        inside = (context.message.arguments or {}).get("arguments") or {}
+        if inside.get("path") == "secret":
+            msg = "denied"
+            raise ToolError(msg)
+        return await call_next(context)
+
+
+def read_file(path: str = "public") -> str:
+    """Return what was read."""
+    return f"read {path}"
+
+
+@pytest.mark.parametrize("name", ["call_tool", "callTool"])
+async def test_a_flat_call_is_not_read_behind_a_guard(name):
+    """Where a parent's guard has seen the call as it was sent, its arguments are not put where the guard looks."""
+    parent = FastMCP("parent", middleware=[DenySecretPath()])
+    parent.mount(_searched(read_file))
+    result = await call(parent, name, {"name": "read_file", "path": "secret"})
+    assert result.is_error
+    assert "read secret" not in text(result)
+
+
+@pytest.mark.parametrize("arguments", ["", "None", "null", "{}"])
+async def test_a_text_for_arguments_is_not_read_for_a_destructive_tool(arguments):
+    """A destructive tool does not run with its defaults because a text says nothing."""
+    wipe = Tool.from_function(read_file, name="wipe", annotations={"destructiveHint": True})
+    result = await call(_searched(wipe), "call_tool", {"name": "wipe", "arguments": arguments})
+    assert result.is_error
+
+
+async def test_a_parameter_that_a_header_repeats_keeps_its_value():
+    """A gateway that denies a tool by the header that repeats its name has seen the tool that runs."""
+
+    async def invoke(
+        tool: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Tool"})],
+        params: dict[str, Any],
+        context: Context,
+    ) -> Any:
+        return (await context.fastmcp.call_tool(tool, params)).structured_content
+
+    declared = lenient_tool(dispatches=dispatcher("tool", "params", tools="server"))(invoke)
+    server = lenient(read_file, Tool.from_function(declared, name="invoke"))
+    assert (await call(server, "invoke", {"tool": "readFile", "params": {}})).is_error
+    assert not (await call(server, "invoke", {"tool": "read_file", "params": {}})).is_error
