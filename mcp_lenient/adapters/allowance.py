@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from mcp_lenient.engine.contract import Contract, Decision
 
@@ -44,7 +44,7 @@ class Allowance:
             return decision
         if decision.arguments == self.sent:  # a text that the hook has read
             return decision
-        return replace(contract.without_rules.decide(self.sent), mode=decision.mode)
+        return without_rules(decision, self.sent)
 
     def _is_in_form(self, contract: Contract | None) -> bool:
         """Return whether others have seen the arguments in a published form, and not as the tool gets them."""
@@ -55,3 +55,9 @@ class Allowance:
         repeated = () if decision.contract is None else decision.contract.header_parameters
         sent = self.sent if isinstance(self.sent, Mapping) else {}
         return any(decision.arguments.get(name, _ABSENT) != sent.get(name, _ABSENT) for name in repeated)
+
+
+def without_rules(decision: Decision, sent: Any) -> Decision:
+    """Return the decision about the arguments as they were sent, by the same contract without its rules."""
+    contract = cast("Contract", decision.contract)
+    return replace(contract.without_rules.decide(sent), mode=decision.mode)

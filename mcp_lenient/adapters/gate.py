@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from mcp_lenient.adapters.allowance import Allowance
+from mcp_lenient.adapters.allowance import Allowance, without_rules
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.corrections import corrected
 from mcp_lenient.adapters.dispatchers import DispatcherDecision, inside, together, worded
@@ -194,9 +194,8 @@ class Gate:
                 else together(outer, call, sent, inner, host_call, tools)
             )
         is_text = isinstance(sent.arguments, str)
-        as_sent = replace(contract.without_rules.decide(call.arguments), mode=outer.mode)
         if (sent.repairs or is_text) and (contract_inside.plan.destructive or inner.mode != "repair"):
-            return as_sent
+            return without_rules(outer, call.arguments)
         is_other = sent.is_flat and not sent.arguments.keys() <= contract_inside.top.properties.keys()
         if is_other or contract_inside.policy.dispatches is not None or inner.mode == "off":
             return outer  # what is inside another dispatcher is decided when that is called
@@ -204,9 +203,12 @@ class Gate:
             inner = limit.inside(sent.arguments)(inner)
         is_nothing = outer.status != "refused" and form.inside(outer.arguments) is None
         if is_text and is_nothing and inner.fate == "refused":
-            return as_sent  # what the dispatcher reads as no arguments is none for the inner tool
+            # What the dispatcher reads as no arguments is none for the inner tool.
+            return without_rules(outer, call.arguments)
         decision = together(outer, call, sent, inner, host_call, tools)
-        return as_sent if limit is not None and limit.says_other(decision) else decision
+        if limit is not None and limit.says_other(decision):
+            return without_rules(outer, call.arguments)
+        return decision
 
     def decide_at_once(
         self,
