@@ -81,7 +81,7 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
         _, paths = alike.setdefault((pattern, is_key, said), (found.values(), []))
         paths.append(path)
     groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
-    groups[0].is_first = all(group.code != "unknown" for group in groups)
+    groups[0].names_ignored = all(group.code != "unknown" for group in groups)
     begun: set[tuple[str, Path]] = set()
     for group in groups:
         above = (group.code, group.first.path[:-1])
@@ -97,11 +97,11 @@ class FaultGroup:
 
     ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
     an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
-    would repeat it; the first of all names what the tool may ignore; ``untold`` is the number of groups that are not told.
+    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore; ``untold`` is the number of groups that are not told.
     """
 
     at_length = True
-    is_first = False
+    names_ignored = False
     untold = 0
 
     def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
@@ -185,7 +185,7 @@ class FaultGroup:
             said = words("{place} is too large or too deeply nested. Send less at once.", place=named)
         else:
             said = words.sentences(self._refusal(named), self._hint())
-        undeclared = self._undeclared(self.refused.look(())) if self.is_first else ""
+        undeclared = self._undeclared(self.refused.look(())) if self.names_ignored else ""
         rest = words.plural(*say.MORE_FAULTS, self.untold) if self.untold else ""
         return words.sentences(cut(words.sentences(said, undeclared), _MAX_MESSAGE), rest)
 

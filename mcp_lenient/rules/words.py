@@ -299,7 +299,7 @@ def has_delimiter(text: str) -> bool:
 
 
 def numbers_in(text: str, *, integers: bool = True) -> list[int | float] | None:
-    """Split a text into numbers at semicolons, else at commas, else at spaces; None if a part is no number."""
+    """Split a text into numbers at semicolons, else at commas, else at spaces; None if a part is not a number."""
     parts = text.strip().split(_delimiter(text))
     numbers: list[int | float] = []
     for part in parts:

@@ -417,7 +417,7 @@ async def test_a_body_that_asks_another_server_gets_an_exception():
 
 
 async def test_a_question_through_a_dispatcher_of_another_server_raises():
-    """A guard that asks by a dispatcher of another lenient server is told of a refusal inside by an exception."""
+    """A refusal inside the dispatcher of another lenient server raises for the guard that calls it."""
     runs: list[Any] = []
     other = FastMCP("other", middleware=[LenientMiddleware()], tools=[may])
 
