@@ -97,7 +97,8 @@ class FaultGroup:
 
     ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
     an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
-    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore; ``untold`` is the number of groups that are not told.
+    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore; ``untold`` is the number of
+    groups that are not told.
     """
 
     at_length = True
