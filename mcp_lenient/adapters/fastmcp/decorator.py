@@ -24,7 +24,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import asker, current_context, is_called_again
-from mcp_lenient.adapters.fastmcp.order import first_judge
+from mcp_lenient.adapters.fastmcp.order import first_judge, not_first
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import reached
@@ -127,10 +127,13 @@ class _Calls:
                 return validated
         call, context = self._call(sent, started), current_context()
         is_rewritten = running is None or running.is_rewriting(self.tool.fn)
-        judge: object | None = None
+        is_first = asker() in ("client", "program") and not is_called_again()
         if context is not None:
-            judge = first_judge(context, call.name, on_server=True, is_rewritten=is_rewritten)
-        allowance = Allowance(call.arguments, is_first=judge is None, header_name=None)
+            judge = first_judge(context, call.name, runs=self._called(), is_rewritten=is_rewritten)
+            if judge is not None:
+                is_first = False
+                gate.telemetry.log.warn_once("not_first", context.fastmcp.name, not_first(judge))
+        allowance = Allowance(call.arguments, is_first=is_first, header_name=None)
         decision = gate.decide_at_once(call, self._host_tool(), self._compiled, allowance)
         if decision.refusal is not None:
             return (decision,), {}

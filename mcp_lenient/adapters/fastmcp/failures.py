@@ -146,7 +146,7 @@ class Failures:
         await call.record(self._gate, pending)
         contract, host_call = pending.decision.contract, pending.host_call
         is_own = contract is not None and contract.tool.function is not None
-        is_awaited = call.parent is not None or call.is_asked or call.asker == "body"
+        is_awaited = call.parent is not None or call.is_asked
         if contract is None or not is_own or contract.mode == "off" or is_awaited:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):

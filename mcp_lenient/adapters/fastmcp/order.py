@@ -19,11 +19,12 @@ from fastmcp.server.middleware import Middleware
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import contexts
+from mcp_lenient.adapters.fastmcp.compat.running import author_before, author_transform, contexts
 
 if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from fastmcp.tools import FunctionTool
 
     Run = Callable[..., Any]
     Answer = Callable[[MiddlewareContext[Any], CallNext[Any, Any]], Awaitable[Any]]
@@ -146,28 +147,30 @@ def _has_hooks_of_its_own(middleware: Middleware) -> bool:
 
 
 def first_judge(
-    context: Context, tool: str, *, on_server: bool = False, is_rewritten: bool = True
+    context: Context, tool: str, *, runs: FunctionTool | None = None, is_rewritten: bool = True
 ) -> object | None:
     """Return what has seen a call before any rewriter could change it, and may have judged it; None if nothing has.
 
-    That is middleware of the SDK's server, or middleware or an extension of a server that mounts this one.
+    That is middleware of the SDK's server, or middleware, an extension or an author's method of a server that mounts this one.
 
     Args:
         context: FastMCP's context of the call.
         tool: The name that the call has there.
-        on_server: Whether the middleware of the call's own server counts as well.
+        runs: The tool that is running: what is before it on its own server counts as well.
         is_rewritten: Whether a rewriter has seen this call, and not only another one that led to it.
     """
     judge: object | None = None
     for server in _servers(context):
         judge = host.sdk_judge(server) or judge
-        if server is context.fastmcp and not on_server:
+        if server is context.fastmcp and runs is None:
+            judge = author_transform() or judge
             continue
         rewriters = (entry for entry in server.middleware if isinstance(entry, Rewriter))
         if is_rewritten and any(rewriter.rewrites(tool) for rewriter in rewriters):
             judge = host.sdk_judge(server)
         else:
-            judge = next(filter(may_deny, server.middleware), host.interceptor(server) or judge)
+            judge = host.interceptor(server) or author_before(server, runs) or judge
+            judge = next(filter(may_deny, server.middleware), judge)
     return judge
 
 

@@ -12,7 +12,7 @@ from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.code_mode import CodeRun
-from mcp_lenient.adapters.fastmcp.compat.running import asker
+from mcp_lenient.adapters.fastmcp.compat.running import asker, author_transform
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -149,12 +149,13 @@ class Call:
     @property
     def is_answered(self) -> bool:
         """Whether a refusal is its answer; other callers expect an exception."""
-        return self.parent is None and self.request is not None and self.asker == "client"
+        is_clients = self.parent is None and self.request is not None and self.asker == "client"
+        return is_clients and author_transform() is None
 
     @property
     def is_asked(self) -> bool:
-        """Whether it is a question of other code within a request, such as a guard's, also in a task of its own."""
-        return self.asker == "other" or (self.asker == "program" and self.request is not None)
+        """Whether code within a request makes it, such as a tool's body or a guard, also in a task of its own."""
+        return self.asker in ("body", "other") or (self.asker == "program" and self.request is not None)
 
     @property
     def asker(self) -> Asker:

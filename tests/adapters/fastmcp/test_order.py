@@ -24,7 +24,9 @@ from fastmcp.server.middleware.rate_limiting import (
 )
 from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
 from fastmcp.server.middleware.timing import TimingMiddleware
+from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool, ToolResult
+from fastmcp.tools.tool_transform import forward_raw
 from fastmcp_versions import NOT_THERE, not_on_3
 from pydantic import Field
 from wire import Http, http
@@ -400,7 +402,7 @@ async def test_a_question_of_a_guard_is_not_repaired_and_raises(build, trusts, k
 
 
 async def test_a_body_that_asks_another_server_gets_an_exception():
-    """A tool's body that calls a tool of another lenient server gets FastMCP's exception, and nearly right calls run."""
+    """A tool's body that calls a tool of another lenient server wrongly, or nearly right, gets FastMCP's exception."""
     other = FastMCP("other", middleware=[LenientMiddleware()], tools=[may])
     server = FastMCP("s")
 
@@ -412,8 +414,116 @@ async def test_a_body_that_asks_another_server_gets_an_exception():
             return "no"
         return "yes"
 
-    answers = [(await call(server, "ask", {"user": user})).content[0].text for user in ("eve", "ALICE")]
-    assert answers == ["no", "yes"]
+    answers = [
+        (await call(server, "ask", {"user": user})).content[0].text for user in ("eve", "ALICE", "bob")
+    ]
+    assert answers == ["no", "no", "yes"]
+
+
+def _check(arguments: dict[str, Any]) -> None:
+    if str(arguments.get("path", "")).startswith("/etc"):
+        raise ToolError(DENIED)
+
+
+async def _checking_transform(**arguments: Any) -> ToolResult:
+    _check(arguments)
+    return await forward_raw(**arguments)
+
+
+class CheckingTool(FunctionTool):
+    """A tool of an author's type that denies paths below /etc."""
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        _check(arguments)
+        return await super().run(arguments)
+
+
+class CheckingServer(FastMCP):
+    """A server of an author's type that denies paths below /etc."""
+
+    async def call_tool(self, name: str, arguments: Any = None, **options: Any) -> Any:
+        _check(arguments or {})
+        return await super().call_tool(name, arguments, **options)
+
+
+def _below_a_transform(function: Any, ours: list[Any]) -> FastMCP:
+    tool = Tool.from_tool(Tool.from_function(function), name="read_file", transform_fn=_checking_transform)
+    return FastMCP("s", middleware=ours, tools=[tool])
+
+
+def _of_a_type(function: Any, ours: list[Any]) -> FastMCP:
+    fields = Tool.from_function(function)
+    tool = CheckingTool(**{name: getattr(fields, name) for name in FunctionTool.model_fields})
+    return FastMCP("s", middleware=ours, tools=[tool])
+
+
+def _on_a_type(function: Any, ours: list[Any]) -> FastMCP:
+    return CheckingServer("s", middleware=ours, tools=[function])
+
+
+def _patched(function: Any, ours: list[Any]) -> FastMCP:
+    server = FastMCP("s", middleware=ours, tools=[function])
+    run = server.call_tool
+
+    async def checked(name: str, arguments: Any = None, **options: Any) -> Any:
+        _check(arguments or {})
+        return await run(name, arguments, **options)
+
+    server.call_tool = checked  # type: ignore[method-assign]
+    return server
+
+
+def _below_a_parents_transform(function: Any, ours: list[Any]) -> FastMCP:
+    child, server = FastMCP("child", middleware=ours, tools=[function]), FastMCP("s")
+    server.mount(child, "c")
+
+    class Checked(Transform):
+        """Transforms the child's tool as the parent lists it."""
+
+        async def get_tool(self, name: str, call_next: Any, **options: Any) -> Tool | None:
+            tool = await call_next("c_read_file" if name == "read_file" else name, **options)
+            if tool is None or name != "read_file":
+                return tool
+            return Tool.from_tool(tool, name="read_file", transform_fn=_checking_transform)
+
+    server.add_transform(Checked())
+    return server
+
+
+def _in_a_body(function: Any, ours: list[Any]) -> FastMCP:
+    server = FastMCP("s", middleware=ours)
+    server.tool(function, name="inner")
+
+    class Checked(Tool):
+        """A custom tool that passes its arguments on."""
+
+        async def run(self, arguments: dict[str, Any]) -> ToolResult:
+            _check(arguments)
+            return await server.call_tool("inner", arguments)
+
+    server.add_tool(Checked(name="read_file", parameters={"type": "object"}))
+    return server
+
+
+AUTHORS = [_below_a_transform, _of_a_type, _on_a_type, _patched, _below_a_parents_transform, _in_a_body]
+
+
+@pytest.mark.parametrize("build", AUTHORS)
+@pytest.mark.parametrize("kind", ["middleware", "decorator", "asynchronous"])
+async def test_an_authors_check_that_is_no_middleware_stands(build, kind):
+    """Where code of the author's checks what it passes on, only what it has seen reaches the tool."""
+    paths, function = _ran()
+
+    async def read_file(path: str, limit: int = 1) -> str:
+        return str(function(path, limit))
+
+    tool = {"middleware": function, "decorator": lenient(function), "asynchronous": lenient(read_file)}[kind]
+    server = build(tool, [LenientMiddleware()] if kind == "middleware" else [])
+    for sent in NEARLY:
+        assert (await call(server, "read_file", _with("/etc/p", sent))).is_error, sent
+    assert paths == []
+    assert not (await call(server, "read_file", {"path": "/tmp/p"})).is_error  # noqa: S108 - no file is opened
+    assert paths == ["/tmp/p"]  # noqa: S108
 
 
 async def test_a_question_through_a_dispatcher_of_another_server_raises():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import count
 from typing import Any
 
 import pytest
-from calls import on_both_servers
+from calls import call, on_both_servers
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server import create_proxy, dependencies
@@ -27,6 +28,7 @@ from fastmcp_versions import not_on_3, since
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.compat.running import CALL_METHODS
 from mcp_lenient.adapters.fastmcp.tools import as_published, find_target
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.errors import SchemaError
@@ -269,6 +271,22 @@ def test_what_runs_middleware_and_extensions_is_wrapped():
     """FastMCP still has the methods that a message passes on its way; refusals wait behind what they run."""
     LenientMiddleware()
     assert compat.is_wrapped()
+
+
+async def test_the_methods_of_a_server_that_a_call_passes_are_known():
+    """An author's method in place of any of them is known to see calls."""
+    passed: set[str] = set()
+
+    async def frames() -> None:
+        frame = sys._getframe(0)
+        while frame is not None:
+            if isinstance(frame.f_locals.get("self"), FastMCP):
+                passed.add(frame.f_code.co_name)
+            frame = frame.f_back
+
+    await call(FastMCP("s", tools=[frames]), "frames", {})
+    assert "call_tool" in passed
+    assert passed <= CALL_METHODS
 
 
 def test_no_tool_is_found_outside_a_call():

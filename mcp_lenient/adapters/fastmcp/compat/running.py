@@ -93,5 +93,35 @@ def contexts(context: Context | None) -> Iterator[Context]:
 
 def is_transforming() -> bool:
     """Return whether a transformed tool is passing its arguments on."""
+    return _nearest_transform() is not None
+
+
+def _nearest_transform() -> TransformedTool | None:
     current = getattr(tool_transform, "_current_tool", None)
-    return current is not None and current.get(None) is not None
+    return None if current is None else current.get(None)
+
+
+CALL_METHODS: Final = frozenset(
+    "call_tool _on_call_tool _call_tool_mcp _run_middleware _dispatch_component_middleware _compose_tool_call_interceptors".split()
+)
+"""The methods of a FastMCP server by which a call passes."""
+
+
+def author_transform() -> TransformedTool | None:
+    """Return the tool whose author's function is passing a call on to another; in a worker thread only the nearest is known."""
+    tools = [_nearest_transform()]
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
+    while frame is not None:
+        if frame.f_code is TransformedTool.run.__code__:
+            tools.append(frame.f_locals["self"])
+        frame = frame.f_back
+    return next((tool for tool in tools if tool and tool.fn is not tool.forwarding_fn), None)
+
+
+def author_before(server: FastMCP, tool: FunctionTool | None) -> object | None:
+    """Return what sees the calls of a server's tool by code of its author's, and is no middleware; None without one."""
+    if tool is not None and type(tool).run is not FunctionTool.run:
+        return tool
+    kinds = (kind for kind in type(server).__mro__ if not kind.__module__.startswith("fastmcp."))
+    is_passed = any(not CALL_METHODS.isdisjoint(vars(entry)) for entry in (*kinds, server))
+    return server if is_passed else author_transform()

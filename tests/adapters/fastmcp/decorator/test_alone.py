@@ -76,13 +76,13 @@ async def test_each_call_ends_as_with_the_middleware(function, decorate, strict,
     "arguments", [{"tags": ["b"]}, {"content": "a", "tagz": 1}], ids=["missing", "unknown"]
 )
 async def test_a_nested_call_raises(arguments, by_tool):
-    """A tool's body that calls a decorated tool wrongly gets an exception, and repairs reach it as a result."""
+    """A tool's body that calls a decorated tool wrongly gets an exception, and a result if it calls it rightly."""
     seen: list[Any] = []
 
     async def outer(ctx: Context) -> str:
         tool: Any = await ctx.fastmcp.get_tool("keep")
         run = tool.run if by_tool else partial(ctx.fastmcp.call_tool, "keep")
-        seen.append(await run({"Content": "a"}))
+        seen.append(await run({"content": "a"}))
         with pytest.raises((ToolError, ValidationError), match=r"MISSING_CONTENT|UNKNOWN_PARAMETER"):
             await run(arguments)
         return "ok"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from calls import Log, call, code, got, lenient, plain, rules
 from fastmcp import FastMCP
+from fastmcp.exceptions import ValidationError
 from fastmcp.tools import Tool
 
 from mcp_lenient import LenientMiddleware, Policy
@@ -82,14 +83,16 @@ async def test_the_event_names_both_servers(events: Log):
     assert (event["server"], event["mounted"], event["tool"]) == ("level0", "level1/level2", "ns_ns_add")
 
 
-async def test_a_mounted_tools_call_of_itself_is_repaired():
-    """A tool's call of itself is a new call, not the parent's call arriving again."""
+async def test_a_mounted_tools_call_of_itself_is_not_repaired():
+    """A tool's call of itself is a new call of its body's, not the parent's call arriving again."""
     child = lenient(name="child")
 
     async def again(numbers: list[int], *, more: bool = True) -> Any:
         if not more:
             return {"numbers": numbers}
-        return got(await child.call_tool("again", {"numbers": "[2]", "more": False}))
+        with pytest.raises(ValidationError):
+            await child.call_tool("again", {"numbers": "[2]", "more": False})
+        return got(await child.call_tool("again", {"numbers": [2], "more": False}))
 
     child.add_tool(again)
     parent = lenient(name="parent")

@@ -1,4 +1,4 @@
-"""Calls made by a tool's body are repaired like any other, and refused with FastMCP's own exception."""
+"""Calls made by a tool's body run as they are, or are refused with FastMCP's own exception."""
 
 from __future__ import annotations
 
@@ -83,15 +83,18 @@ async def test_a_body_gets_the_exception(tool, arguments, error, where, events: 
         assert events.names.count("call_rejected") == 2 * (error == "ValidationError")
 
 
-async def test_both_calls_may_need_repair(events: Log):
-    """The client's call and the body's call are repaired independently; the body's has run first."""
+async def test_a_bodys_call_runs_as_the_body_makes_it(events: Log):
+    """The client's call is repaired; what the body makes of it is not, as the body may have checked it."""
     server = lenient(inner, outer)
-    result = await call(server, "outer", {"tool": "inner", "arguments": '{"numbers": "[1]"}'})
-    assert got(result) == {"returned": {"sum": 1}, "failed": False, "rules": ["json_text_to_array"]}
+    result = await call(server, "outer", {"tool": "inner", "arguments": '{"numbers": [1]}'})
+    assert got(result) == {"returned": {"sum": 1}, "failed": False, "rules": []}
     assert rules(result) == ["json_text_to_object"]
-    assert [(each["event"], each["tool"]) for each in events] == [
-        ("call_repaired", "inner"),
+    nearly = await call(server, "outer", {"tool": "inner", "arguments": {"numbers": "[1]"}})
+    assert got(nearly) == {"raised": "ValidationError"}
+    not_accepted = [event for event in events if event["event"] != "call_accepted"]
+    assert [(event["event"], event["tool"]) for event in not_accepted] == [
         ("call_repaired", "outer"),
+        ("call_rejected", "inner"),
     ]
 
 
@@ -101,11 +104,11 @@ async def test_a_recursive_call_is_detected():
     async def again(numbers: list[int], ctx: Context) -> Any:
         if len(numbers) == 1:
             return {"sum": numbers[0]}
-        return [await _outcome(ctx.fastmcp, "again", {"numbers": wrong}) for wrong in ("[1]", True)]
+        return [await _outcome(ctx.fastmcp, "again", {"numbers": sent}) for sent in ([1], "[1]", True)]
 
-    near, wrong = got(await call(lenient(again), "again", {"numbers": "[1, 2]"}))
-    assert near["rules"] == ["json_text_to_array"]
-    assert wrong == {"raised": "ValidationError"}
+    right, *wrong = got(await call(lenient(again), "again", {"numbers": "[1, 2]"}))
+    assert right["returned"] == {"sum": 1}
+    assert wrong == [{"raised": "ValidationError"}] * 2
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from adapters.raw_calls import raw_call
 from calls import Log, call, code, envelope, got, lenient, plain, rules, text
 from fastmcp import Client, Context, FastMCP
-from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import NotFoundError, ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
@@ -177,12 +177,14 @@ async def test_a_server_prefix_does_not_match_a_tool_name():
     assert code(await call(server, "mcp__files__store", {"tags": []})) == "UNKNOWN_TOOL"
 
 
-async def test_names_in_nested_calls_are_resolved():
-    """A body may call another tool with another spelling of its name."""
+async def test_names_in_a_bodys_calls_are_not_resolved():
+    """A body that calls a tool by another spelling of its name gets FastMCP's exception."""
     server = lenient(store_context)
 
     async def outer(ctx: Context) -> Any:
-        return (await ctx.fastmcp.call_tool("storeContext", {"tags": '["a"]'})).structured_content
+        with pytest.raises(NotFoundError):
+            await ctx.fastmcp.call_tool("storeContext", {"tags": ["a"]})
+        return (await ctx.fastmcp.call_tool("store_context", {"tags": ["a"]})).structured_content
 
     server.add_tool(outer)
     assert got(await call(server, "outer", {})) == {"stored": ["a"]}
