@@ -184,6 +184,9 @@ class Gate:
             host_call = replace(host_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
             inner = await self.unrecorded(host_call, tools)
         contract_inside = inner.contract
+        is_text = isinstance(sent.arguments, str)
+        if (sent.repairs or is_text) and _may_destroy(inner, tools):
+            return without_rules(outer, call.arguments)
         if contract_inside is None:
             is_unknown = inner.refusal is not None or (
                 inner.if_unknown is not None and inner.mode == "repair"
@@ -193,9 +196,6 @@ class Gate:
                 if not is_unknown or sent.is_flat
                 else together(outer, call, sent, inner, host_call, tools)
             )
-        is_text = isinstance(sent.arguments, str)
-        if (sent.repairs or is_text) and (contract_inside.plan.destructive or inner.mode != "repair"):
-            return without_rules(outer, call.arguments)
         is_other = sent.is_flat and not sent.arguments.keys() <= contract_inside.top.properties.keys()
         if is_other or contract_inside.policy.dispatches is not None or inner.mode == "off":
             return outer  # what is inside another dispatcher is decided when that is called
@@ -469,3 +469,11 @@ def _placed(call: HostCall, contract: Contract | None) -> tuple[HostCall, Plan |
         facts["via"] = call.via.tool
     placed = replace(call, who=lambda: {**call.who(), **facts}) if facts else call
     return placed, None if contract is None else contract.plan
+
+
+def _may_destroy(inner: Decision, tools: ToolSource) -> bool:
+    """Return whether the form of a call must stay as it was sent: its tool is destructive, not known, or calls another."""
+    contract = inner.contract
+    if contract is None:
+        return tools.answers_below
+    return contract.plan.destructive or contract.policy.dispatches is not None or inner.mode != "repair"

@@ -48,9 +48,17 @@ class LearntTools:
         """Return the names of these tools."""
         return {name for at, name in self._tools if at == place and self.get(place, name) is not None}
 
-    def forget(self, place: Place, name: str) -> None:
-        """Forget a tool whose server has contradicted what it said of it."""
+    def forget(self, place: Place, name: str, *, is_misled: bool) -> None:
+        """Forget a tool whose server has contradicted what it said of it.
+
+        Args:
+            place: The caller and the server.
+            name: The tool's name.
+            is_misled: Whether the server refused a call that was repaired by it: the next searches do not count, either.
+        """
         self._tools.pop((place, name), None)
+        if is_misled:
+            self._tools[place, name] = (monotonic(), None)
 
     def learn(self, place: Place, result: ToolResult, server: str | None, server_field: str | None) -> None:
         """Remember the tools that a result describes.
@@ -109,9 +117,9 @@ class LearntSource(ToolSource):
         """Return the envelope for a tool that the server does not have; it suggests those that it has described."""
         return super().unknown(name, {*names, *self._learnt.names(self.place)} - {name}, language)
 
-    def forget(self, name: str) -> None:
-        """Forget a tool whose server has contradicted what it said of it."""
-        self._learnt.forget(self.place, name)
+    def forget(self, name: str, *, is_misled: bool) -> None:
+        """Forget a tool whose server has contradicted what it said of it; for ten minutes if it misled a repair."""
+        self._learnt.forget(self.place, name, is_misled=is_misled)
 
 
 def _tool(entry: Mapping[str, Any], name: str, place: Place) -> HostTool | None:

@@ -382,7 +382,7 @@ class ProxyMiddleware(LenientMiddleware):
             and isinstance(source, LearntSource)
             and (is_unknown or refusal or not answer.is_error)
         ):
-            source.forget(call.name)
+            source.forget(call.name, is_misled=bool(inner.repairs) and answer.is_error)
         if inner.mode != "repair" or not (is_unknown or refusal):
             return result if inner.contract is not None else None
         if is_unknown:

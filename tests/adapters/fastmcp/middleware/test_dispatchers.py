@@ -164,6 +164,17 @@ async def test_the_form_of_a_destructive_call_is_not_changed(sent):
     assert envelope(result)["details"]["tool"] == "call_tool"
 
 
+async def test_the_form_of_a_call_to_another_dispatcher_is_not_changed():
+    """The tool at its end may be destructive."""
+    wipe = Tool.from_function(store_context, annotations={"destructiveHint": True})
+    server = _searched(wipe)
+    server.add_tool(INVOKE)
+    inner = {"tool": "store_context", "params": {"content": "x"}}
+    assert (await call(server, "call_tool", {"name": "invoke", "args": inner})).is_error
+    assert (await call(server, "call_tool", {"name": "invoke", "arguments": json.dumps(inner)})).is_error
+    assert not (await call(server, "call_tool", {"name": "invoke", "arguments": inner})).is_error
+
+
 async def test_a_destructive_call_inside_has_its_own_laws():
     """Arguments of a destructive tool are repaired as far as those of its own calls are, and not renamed."""
     server = _searched(Tool.from_function(store_context, annotations={"destructiveHint": True}))

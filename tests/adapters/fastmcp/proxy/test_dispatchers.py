@@ -217,6 +217,23 @@ async def test_what_a_server_contradicts_is_forgotten(text):
     assert await _received(behind, NEARLY, NEARLY) == [REPAIRED, NEARLY["params"]]
 
 
+async def test_what_has_misled_a_repair_is_not_learnt_again():
+    """After a server has refused what was repaired by its description, the same search teaches nothing."""
+    behind = Behind([_entry()], [_entry()])
+    behind.refuses = "Input validation error: tags must be a string"
+    async with Client(behind.proxy()) as client:
+        for _ in range(2):
+            await client.call_tool_mcp("find", {"query": "tag"})
+            await client.call_tool_mcp("go", {"tool": "tag", **NEARLY})
+    assert behind.received == [REPAIRED, NEARLY["params"]]
+
+
+async def test_the_form_of_a_call_is_not_changed_for_a_tool_that_is_not_known():
+    """It may be destructive."""
+    assert await _received(Behind(), {"arguments": {"at": 5}}) == []
+    assert await _received(Behind(), {"params": {"at": 5}}) == [{"at": 5}]
+
+
 async def test_what_is_learnt_is_forgotten_after_ten_minutes(monkeypatch):
     """A search is good for ten minutes."""
     now = [1000.0]
