@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import Gate
     from mcp_lenient.engine.contract import Contract
-    from mcp_lenient.rules.dispatchers import Via
 
 
 def refuses_itself(contract: Contract) -> bool:
@@ -69,6 +68,16 @@ def _worded(error: Exception, call: Call, refusal: Mapping[str, Any] | None) -> 
     return refused(refusal)
 
 
+def _passed_up(error: Exception, envelope: Mapping[str, Any], call: Call, dispatcher: Contract) -> ToolResult:
+    """Return the refusal inside a dispatcher's call as its answer; another dispatcher gets the exception."""
+    call.is_recorded = True  # as the call that was refused
+    if call.is_answered:
+        return as_result(envelope, has_output_schema=dispatcher.tool.has_output_schema)
+    if call.parent is not None:
+        call.parent.leaked = error
+    raise error
+
+
 _OF_ARGUMENTS: Final = (pydantic_core.PydanticSerializationError, ValidationError)
 FAILURES: Final = (ToolError, ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of a call: the first for its tool's body, the others where its tool was replaced or removed."""
@@ -90,6 +99,14 @@ class Failures:
         Returns:
             The answer; None where the tool was replaced, so that the call must be decided again.
         """
+        envelope: Any = getattr(error, "envelope", None)
+        contract = pending.decision.contract
+        is_leaked = envelope is not None and error is call.leaked
+        if is_leaked and contract is not None and contract.policy.dispatches is not None:
+            return _passed_up(error, envelope, call, contract)
+        return await self._answer(error, call, pending)
+
+    async def _answer(self, error: Exception, call: Call, pending: Pending) -> ToolResult | None:
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         if isinstance(decision, DispatcherDecision):
             return await self._of_dispatched(error, call, pending, decision)
@@ -120,9 +137,6 @@ class Failures:
     ) -> ToolResult | None:
         """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
         inner = decision.inner
-        envelope = getattr(error, "envelope", None) if error is call.leaked else None
-        if envelope is not None and call.is_answered:
-            return as_result(envelope, has_output_schema=cast("Via", decision.call.via).has_output_schema)
         if compat.unknown_inside(error, decision.call.name):
             unknown = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
             if unknown.if_unknown is not None:
@@ -139,7 +153,7 @@ class Failures:
         inside = replace(
             pending, message=message, host_call=decision.call, decision=as_run(decision.call, inner)
         )
-        return await self.answer(error, call, replace(inside, source=cast("ServerSource", decision.source)))
+        return await self._answer(error, call, replace(inside, source=cast("ServerSource", decision.source)))
 
     async def _of_body(self, error: Exception, call: Call, pending: Pending) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""

@@ -386,6 +386,17 @@ async def test_a_dispatcher_inside_a_dispatcher_is_not_rewritten(tags):
     assert [name for name, _ in guard.seen] == ["call_tool", "invoke", "store_context"] * 2
 
 
+@pytest.mark.parametrize("depth", [1, 2, 3])
+async def test_a_refusal_inside_dispatchers_is_answered_and_recorded_once(depth, events: Log):
+    """However many dispatchers a call goes through, its client gets the innermost tool's envelope."""
+    sent: Any = {"tool": "store_context", "params": {"content": "x", "tags": 5}}
+    for _ in range(depth - 1):
+        sent = {"tool": "invoke", "params": sent}
+    result = await call(lenient(store_context, INVOKE), "invoke", sent)
+    assert envelope(result)["details"]["tool"] == "store_context"
+    assert [event["event"] for event in events] == ["call_rejected"]
+
+
 async def test_a_dispatcher_of_itself_ends():
     """A dispatcher that is told to call itself is called as it was sent."""
     sent: Any = {"tool": "store_context", "params": RIGHT}
