@@ -378,7 +378,7 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         place: LastPlace | None = None
-        if call.is_answered:
+        if (decision.fate == "refused" or decision.if_unknown is not None) and call.is_answered:
             if decision.fate == "refused" and decision.contract is not None:
                 if isinstance(host_call.arguments, Mapping):
                     place = last_judged(source.server, context.message.name, decision.contract.tool.route)
