@@ -107,7 +107,7 @@ def normalize(
 
 def _inferring(contract: Contract, schema: Mapping[str, Any]) -> Contract:
     """Return a contract that runs ``infer()`` first."""
-    from mcp_lenient.declare.declared import Declared
+    from mcp_lenient.declare.declarations import Declared
     from mcp_lenient.declare.normalizers.inference import with_inference
     from mcp_lenient.engine.tool_contracts import normalizing
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, g
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.declare.normalizers.annotation import annotated_aliases, annotated_normalizers
 from mcp_lenient.rules.policy import Policy
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.rules.dispatchers import Dispatcher
 from mcp_lenient.rules.policy import Mode, Policy, Unrepairable, added_aliases

@@ -10,7 +10,7 @@ from typing import Any, Final
 from mcp.types import Tool
 
 from mcp_lenient.adapters.sdk_caller import field
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.declare.declared import Default
+from mcp_lenient.declare.declarations import Default
 from mcp_lenient.declare.normalizers.annotation import ValueNormalizer, WrongItemsError
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import NormalizationError
@@ -19,7 +19,7 @@ from mcp_lenient.types import Fault, FaultKind, Repair
 from mcp_lenient.values.json_values import json_type, pointer, same_json
 
 if TYPE_CHECKING:
-    from mcp_lenient.declare.declared import Normalize
+    from mcp_lenient.declare.declarations import Normalize
 
 Normalizers = Mapping[str, "tuple[Normalize, ...]"]
 

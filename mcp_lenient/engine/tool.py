@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.rules.policy import Face, Policy
 from mcp_lenient.types import Validator
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mcp_lenient.declare.declared import Declared, with_types
+from mcp_lenient.declare.declarations import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.declared import NormalizingValidator

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from mcp_lenient import Limits, Policy, normalizers
-from mcp_lenient.declare.declared import Declared, Stated
+from mcp_lenient.declare.declarations import Declared, Stated
 from mcp_lenient.declare.definitions import Definitions, load_definitions, unknown_names
 from mcp_lenient.declare.definitions.document import MAX_BYTES, MAX_FAULTS
 from mcp_lenient.declare.definitions.entries import (

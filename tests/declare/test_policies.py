@@ -8,7 +8,7 @@ import pytest
 from tables import each_row
 
 from mcp_lenient import LenientMiddleware, Limits, Policy
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.declare.policies import Policies
 
 FILE = """

@@ -30,7 +30,7 @@ from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import reached
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.settings import settings
-from mcp_lenient.declare.declared import Declared, Normalize
+from mcp_lenient.declare.declarations import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import Marks, ParameterMark, declared_of, mark, marks_of
 from mcp_lenient.declare.normalizers.annotation import Aliases
 from mcp_lenient.engine.contract import Contract, Decision

@@ -25,7 +25,7 @@ from mcp_lenient.adapters.fastmcp.order import is_rate_limit
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.adapters.source import ToolSource
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.schema_validator import WrappedValidator

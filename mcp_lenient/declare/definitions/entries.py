@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from mcp_lenient.declare.declared import Declared, Normalize, Stated
+from mcp_lenient.declare.declarations import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault, Document
 from mcp_lenient.declare.normalizers import annotation, inference, lists, scalars
 from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from mcp_lenient.declare.declared import Declared, Default, Normalize, Stated
+from mcp_lenient.declare.declarations import Declared, Default, Normalize, Stated
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.schema.compile import ReadableSchema, readable

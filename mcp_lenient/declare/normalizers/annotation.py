@@ -23,7 +23,7 @@ from pydantic_core import (
     to_json,
 )
 
-from mcp_lenient.declare.declared import Normalize
+from mcp_lenient.declare.declarations import Normalize
 from mcp_lenient.errors import NormalizationError, SchemaError
 from mcp_lenient.values.language import Text
 

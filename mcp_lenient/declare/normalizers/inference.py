@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.declare.normalizers.annotation import ReadyMade
 from mcp_lenient.values.json_values import JSON, loses_spelling, parse_container, plain
 from mcp_lenient.values.limits import Limits

@@ -47,7 +47,7 @@ from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import as_result, refused
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope, unavailable_tool
 from mcp_lenient.refusal.upstream import refusal_in_text, says_unknown
 from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher
