@@ -24,7 +24,7 @@ from mcp_lenient.values.language import language
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
-    from mcp_lenient.engine.declared import Normalizers, NormalizingValidator
+    from mcp_lenient.engine.normalizing_validator import Normalizers, NormalizingValidator
     from mcp_lenient.refusal.envelope import Again
     from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
     from mcp_lenient.schema.compile import ReadableSchema

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.declare.declarations import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.engine.contract import Contract
-from mcp_lenient.engine.declared import NormalizingValidator
+from mcp_lenient.engine.normalizing_validator import NormalizingValidator
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.engine.tool import HostTool, is_destructive, is_read_only
 from mcp_lenient.rules.policy import Face, added_aliases
@@ -17,7 +17,7 @@ from mcp_lenient.schema.compile import readable
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
-    from mcp_lenient.engine.declared import Normalizers
+    from mcp_lenient.engine.normalizing_validator import Normalizers
     from mcp_lenient.rules.policy import Policy
 
     Warn = Callable[[Any, str, str], None]

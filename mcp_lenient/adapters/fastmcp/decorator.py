@@ -34,7 +34,7 @@ from mcp_lenient.declare.declarations import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import Marks, ParameterMark, declared_of, mark, marks_of
 from mcp_lenient.declare.normalizers.annotation import Aliases
 from mcp_lenient.engine.contract import Contract, Decision
-from mcp_lenient.engine.declared import normalized
+from mcp_lenient.engine.normalizing_validator import normalized
 from mcp_lenient.engine.tool import HostTool
 from mcp_lenient.rules.dispatchers import Dispatcher
 from mcp_lenient.rules.policy import Face, Policy, face_named
