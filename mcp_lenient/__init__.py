@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.errors import LenientError, NormalizationError, ToolCallError
-    from mcp_lenient.normalization import Normalizer, normalize
     from mcp_lenient.portable import Form, publish, read_back
     from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, ValueRule
     from mcp_lenient.rules.dispatchers import dispatcher
     from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.standalone import Normalizer, normalize
     from mcp_lenient.telemetry.setup import configure_logging
     from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
     from mcp_lenient.types import Repair, Violation
@@ -77,7 +77,7 @@ _HOMES = {
     "mcp_lenient.values.limits": "Limits",
     "mcp_lenient.telemetry.setup": "configure_logging",
     "mcp_lenient.adapters.fastmcp.middleware": "LenientMiddleware",
-    "mcp_lenient.normalization": "Normalizer normalize",
+    "mcp_lenient.standalone": "Normalizer normalize",
     "mcp_lenient.portable": "Form publish read_back",
     "mcp_lenient.rules.dispatchers": "dispatcher",
     "mcp_lenient.rules.policy": "Policy",

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.conformance import Reply, serve
-from mcp_lenient.normalization import normalize
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.standalone import normalize
 
 
 def call(request: Mapping[str, Any]) -> Reply:
