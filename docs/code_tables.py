@@ -18,7 +18,7 @@ from mcp_lenient import Policy, Violation, normalize
 from mcp_lenient.cli import app
 from mcp_lenient.devtools.check.providers import EFFECTS
 from mcp_lenient.devtools.rule_catalogue import CATALOGUE, FAMILY_OF, Family
-from mcp_lenient.portable.limits import like, limits_of, providers
+from mcp_lenient.portable.provider_limits import like, limits_of, providers
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.types import ViolationCode

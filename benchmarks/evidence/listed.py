@@ -25,7 +25,7 @@ from benchmarks.evidence.right_calls import outcomes
 from benchmarks.printing import wide_console
 from mcp_lenient import Policy, create_lenient_proxy
 from mcp_lenient.adapters.sdk_caller import field
-from mcp_lenient.portable.limits import ListedTool, providers, rejections
+from mcp_lenient.portable.provider_limits import ListedTool, providers, rejections
 
 _SECONDS = 300
 

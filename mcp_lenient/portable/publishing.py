@@ -264,7 +264,7 @@ def _refuse_too_many(schema: Schema, form: Form) -> None:
     """Raise where a schema has more optional properties or unions than a form takes."""
     if form.most_optional is None and form.most_unions is None:
         return
-    from mcp_lenient.portable.limits import ListedTool, optional_properties, unions
+    from mcp_lenient.portable.provider_limits import ListedTool, optional_properties, unions
 
     tool = ListedTool("", schema)
     for count, most, what in (

@@ -17,7 +17,7 @@ from mcp_lenient import Policy, normalize
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.portable import FORMS, Form, publish, read_back
 from mcp_lenient.portable.codecs import CannotSayError
-from mcp_lenient.portable.limits import ListedTool, providers, rejections
+from mcp_lenient.portable.provider_limits import ListedTool, providers, rejections
 
 Json = dict[str, Any]
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
 from mcp_lenient.engine.tool import says_effect
 from mcp_lenient.errors import LenientError
-from mcp_lenient.portable.limits import ListedTool, rejections
+from mcp_lenient.portable.provider_limits import ListedTool, rejections
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import Node

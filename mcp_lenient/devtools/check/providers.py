@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp_lenient.devtools.check.catalogue import UnknownNameError
 from mcp_lenient.devtools.check.surface import Surface
 from mcp_lenient.devtools.printing import count
-from mcp_lenient.portable.limits import Limit, ListedTool, Rejection, address, providers, rejections
+from mcp_lenient.portable.provider_limits import Limit, ListedTool, Rejection, address, providers, rejections
 from mcp_lenient.portable.publishing import publish
 
 EFFECTS: Final = {

@@ -13,7 +13,7 @@ from tables import each_row
 
 from mcp_lenient.devtools.check.providers import as_json, as_text, chosen_providers, is_aged, report
 from mcp_lenient.devtools.check.surface import Surface
-from mcp_lenient.portable.limits import limits_of, providers
+from mcp_lenient.portable.provider_limits import limits_of, providers
 
 TODAY = date(2026, 12, 1)
 FREE = {"type": "object", "properties": {"by": {"type": "object"}}, "additionalProperties": False}

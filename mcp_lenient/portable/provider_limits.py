@@ -1,4 +1,4 @@
-"""Find what providers and clients reject or ignore in tools, by the table in ``limits.yaml``."""
+"""Find what providers and clients reject or ignore in tools, by the table in ``provider_limits.yaml``."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def rejections(tools: Sequence[ListedTool], of: str) -> list[Rejection]:
 def _table() -> Mapping[str, Any]:
     from ruamel.yaml import YAML
 
-    text = files("mcp_lenient.portable").joinpath("limits.yaml").read_text(encoding="utf-8")
+    text = files("mcp_lenient.portable").joinpath("provider_limits.yaml").read_text(encoding="utf-8")
     table: Mapping[str, Any] = YAML(typ="safe", pure=True).load(text)
     return table
 

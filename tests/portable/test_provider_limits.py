@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tables import STRING, closed, each_row
 
-from mcp_lenient.portable.limits import ListedTool, address, limits_of, providers, rejections
+from mcp_lenient.portable.provider_limits import ListedTool, address, limits_of, providers, rejections
 
 
 def test_each_limit_is_complete():
