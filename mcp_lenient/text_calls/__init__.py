@@ -8,9 +8,9 @@ from typing import Any
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.call import ToolCall
 from mcp_lenient.text_calls.dialects.table import DIALECTS, NATIVE, ROWS
+from mcp_lenient.text_calls.known_tools import KnownTools
 from mcp_lenient.text_calls.scan import JSON, AnswerCalls, read_answer
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.limits import Limits
 

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import answer_in, is_native
 from mcp_lenient.text_calls.dialects.table import NATIVE
+from mcp_lenient.text_calls.known_tools import KnownTools
 from mcp_lenient.text_calls.scan import Prose
-from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown_name
 
 Message = dict[str, Any]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
+from mcp_lenient.text_calls.known_tools import PYTHON_NAMES, KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import DuplicateKeyError, container, unique_keys
 from mcp_lenient.values.limits import Limits

@@ -11,9 +11,9 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
+from mcp_lenient.text_calls.known_tools import KnownTools
 from mcp_lenient.text_calls.native import TAG_NAME
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
 OPENER: Final = re.compile(

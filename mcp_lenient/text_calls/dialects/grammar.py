@@ -10,8 +10,8 @@ from typing import Any
 
 from mcp_lenient.text_calls.call import Calls, JsonCalls, ToolCall
 from mcp_lenient.text_calls.dialects import python
+from mcp_lenient.text_calls.known_tools import KnownTools
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import KnownTools
 
 Reader = Callable[["Dialect", Source, re.Match[str]], Calls]
 """Reads the calls from a match of the opener; returns them and their end."""

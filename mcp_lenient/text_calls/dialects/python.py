@@ -13,8 +13,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
+from mcp_lenient.text_calls.known_tools import PYTHON_NAMES
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import PYTHON_NAMES
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import container
 

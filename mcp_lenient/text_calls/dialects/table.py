@@ -11,9 +11,9 @@ from typing import Any, Final
 from mcp_lenient.text_calls.call import Calls
 from mcp_lenient.text_calls.dialects import cline_xml, gemma, harmony, python
 from mcp_lenient.text_calls.dialects.grammar import Dialect, whole
+from mcp_lenient.text_calls.known_tools import KnownTools
 from mcp_lenient.text_calls.native import CONTAINERS, NAME
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import KnownTools
 
 _p: Final = re.compile
 _TOOL: Final = rf"(?P<name>{NAME})"
