@@ -11,7 +11,7 @@ from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
-from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
+from mcp_lenient.adapters.mcp_sdk.function_tools import FunctionTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import who_called
 from mcp_lenient.adapters.settings import takes_settings
