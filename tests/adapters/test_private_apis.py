@@ -1,4 +1,4 @@
-"""Private APIs of frameworks are used in ``compat`` modules alone, and are those that ``docs/architecture.md`` lists."""
+"""Private APIs of frameworks are used in ``compat`` and ``private_`` modules alone, and are those that ``docs/architecture.md`` lists."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ LISTED = {name for row in ROWS for name in re.findall(r"`(_\w+)`", row[1])}
 EXTENSION_POINTS = {"_run", "_arun", "_getframe"}
 """What LangChain and Python document to be used, in spite of the name."""
 FILES = sorted(ADAPTERS.rglob("*.py"))
+COMPAT = {file for file in FILES if file.parent.name == "compat" or file.name.startswith("private_")}
 FOLDERS = {"FastMCP": "fastmcp", "official SDK": "mcp_sdk", "LiteLLM": "litellm"}
 
 
@@ -40,26 +41,26 @@ def test_only_compat_modules_use_private_apis():
     used = {
         file.relative_to(ADAPTERS).as_posix(): names
         for file in FILES
-        if "compat" not in file.as_posix() and (names := _private(file) - EXTENSION_POINTS)
+        if file not in COMPAT and (names := _private(file) - EXTENSION_POINTS)
     }
     assert used == {}
 
 
 def test_the_list_has_every_private_api():
-    """Every private name in a compat module is in the list."""
-    used = {name for file in FILES if "compat" in file.as_posix() for name in _private(file)}
+    """Every private name in such a module is in the list."""
+    used = {name for file in COMPAT for name in _private(file)}
     assert used - EXTENSION_POINTS <= LISTED
     assert len(ROWS) <= 12
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[1].strip())
 def test_every_entry_is_used_and_tested(row):
-    """Each name is in its framework's compat modules, and its tests exist."""
+    """Each name is in its framework's modules of private APIs, and its tests exist."""
     framework, names, _, tests = row
     text = "".join(
         file.read_text(encoding="utf-8")
-        for file in FILES
-        if file.is_relative_to(ADAPTERS / FOLDERS[framework.strip()]) and "compat" in file.as_posix()
+        for file in COMPAT
+        if file.is_relative_to(ADAPTERS / FOLDERS[framework.strip()])
     )
     assert [name for name in re.findall(r"`(_\w+)`", names) if name not in text] == []
     assert (Path(__file__).parent / f"{tests.strip(' `')}.py").is_file()

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from mcp_lenient.adapters.listed import ServerTools
-from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk import private_sdk
 from mcp_lenient.adapters.source import ToolSource
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.tool import HostTool
@@ -29,7 +29,7 @@ class FunctionTools(ToolSource):
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:  # noqa: ARG002 - it always is
         """Return the current tool."""
-        record, kept = compat.function_tool(self._server, name), self.compiled.get(name)
+        record, kept = private_sdk.function_tool(self._server, name), self.compiled.get(name)
         if record is None:
             return None
         if kept is not None and kept.tool.record is record:
@@ -40,7 +40,7 @@ class FunctionTools(ToolSource):
             record.parameters,
             record.annotations,
             has_output_schema=record.output_schema is not None,
-            validator=compat.validator(record),
+            validator=private_sdk.validator(record),
             declared=declared_of(record.fn),
             policy=marks.policy if marks is not None else None,
             record=record,

@@ -9,7 +9,7 @@ from mcp import types
 
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
-from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk import private_sdk
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
 from mcp_lenient.adapters.mcp_sdk.function_tools import FunctionTools
 from mcp_lenient.adapters.repaired import with_repairs
@@ -57,7 +57,7 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
         TypeError: When it is not a server of the official SDK.
         ValueError: When the server has no call handler yet.
     """
-    handlers = compat.request_handlers(server)
+    handlers = private_sdk.request_handlers(server)
     if handlers is None:
         middleware = getattr(server, "middleware", None)
         if not isinstance(middleware, list):
@@ -72,7 +72,7 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
         msg = "make_lenient: the server has no handler of calls yet; call it after @server.call_tool()."
         raise ValueError(msg)
     handlers[_SDK.CallToolRequest] = LenientHandler(
-        handler, handlers, compat.low_level(server), Gate(policy, **settings)
+        handler, handlers, private_sdk.low_level(server), Gate(policy, **settings)
     )
     return server
 
@@ -93,8 +93,8 @@ class LenientHandler:
         self._server = server
         self._gate = gate
         self._kept = ServerTools()
-        self._functions = compat.function_server(handler)
-        self._validator = InputValidator if compat.validates_input(handler) else None
+        self._functions = private_sdk.function_server(handler)
+        self._validator = InputValidator if private_sdk.validates_input(handler) else None
 
     async def __call__(self, request: Any) -> Any:
         """Validate one call, repair or refuse it, and record it."""

@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
-from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk import private_sdk
 from mcp_lenient.adapters.mcp_sdk.function_tools import FunctionTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.sdk_caller import who_called
@@ -59,7 +59,7 @@ class _Answerer:
         is_refused = ctx.method == _CALL and pending is not None and pending[0] == ctx.request_id
         if pending is None or not is_refused or not pending[1].shows(_arguments(ctx)):
             return await call_next(ctx)
-        return complete(ctx, (await pending[2]()).refusal or {}, compat.server_behind(call_next))
+        return complete(ctx, (await pending[2]()).refusal or {}, private_sdk.server_behind(call_next))
 
 
 def _arguments(ctx: Request) -> Any:
@@ -69,7 +69,7 @@ def _arguments(ctx: Request) -> Any:
 def _before(own: object, middleware: list[Any]) -> list[Any]:
     """Return the middleware of others before one; all of it if that is not in the list."""
     at = next((at for at, entry in enumerate(middleware) if entry is own), len(middleware))
-    return [entry for entry in middleware[:at] if not compat.is_sdks(entry)]
+    return [entry for entry in middleware[:at] if not private_sdk.is_sdks(entry)]
 
 
 class LenientServerMiddleware:
@@ -107,7 +107,7 @@ class LenientServerMiddleware:
         name = params.get("name")
         if ctx.method != _CALL or ctx.request_id is None or not isinstance(name, str):
             return await call_next(ctx)
-        server = compat.server_behind(call_next)
+        server = private_sdk.server_behind(call_next)
         call = HostCall(name, _arguments(ctx), who=partial(who_called, server, ctx))
         source = self._source(server, ctx, call_next)
         before = [] if server is None else _before(self, server.middleware)
@@ -135,8 +135,8 @@ class LenientServerMiddleware:
         self, ctx: Request, call_next: CallNext, recorded: _Recorded, server: Any
     ) -> HandlerResult:
         """Answer a refused call once all middleware behind this one has let it pass."""
-        behind = compat.middleware_behind(call_next)
-        if all(map(compat.is_sdks, behind)):
+        behind = private_sdk.middleware_behind(call_next)
+        if all(map(private_sdk.is_sdks, behind)):
             return complete(ctx, (await recorded()).refusal or {}, server)
         if server is not None and not any(isinstance(entry, _Answerer) for entry in behind):
             server.middleware.append(_Answerer())
@@ -153,7 +153,7 @@ class LenientServerMiddleware:
         if server is not None:
             kept = self._kept.setdefault(server, kept)
             entry = server.get_request_handler(_CALL)
-            functions = compat.function_server(entry.handler) if entry is not None else None
+            functions = private_sdk.function_server(entry.handler) if entry is not None else None
             if functions is not None:
                 return FunctionTools(kept, functions)
 

@@ -10,7 +10,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
 from tables import each_row
 
-from mcp_lenient.adapters.mcp_sdk import compat
+from mcp_lenient.adapters.mcp_sdk import private_sdk
 
 
 def note(text: str, ctx: Context, labels: list[str] | None = None) -> Any:
@@ -29,7 +29,7 @@ async def test_a_middleware_finds_the_server_that_calls_it(inner):
     found: list[Any] = []
 
     async def look(ctx: Any, call_next: Any) -> Any:
-        found.append(compat.server_behind(call_next))
+        found.append(private_sdk.server_behind(call_next))
         return await call_next(ctx)
 
     async def pass_on(ctx: Any, call_next: Any) -> Any:
@@ -46,7 +46,7 @@ async def test_a_middleware_finds_the_server_that_calls_it(inner):
 @each_row("foreign", [None, print, lambda ctx: ctx, 5])
 def test_other_objects_have_no_server(foreign):
     """No server is found behind other objects."""
-    assert compat.server_behind(foreign) is None
+    assert private_sdk.server_behind(foreign) is None
 
 
 def test_the_functions_of_a_server_are_found():
@@ -59,9 +59,9 @@ def test_the_functions_of_a_server_are_found():
 
     for server in (MCPServer("a"), MCPServer("b", extensions=[Watch()])):
         server.tool()(note)
-        assert compat.function_server(entry(server)) is server
-        assert compat.validator(compat.function_tool(server, "note")) is not None
-        assert compat.function_tool(server, "other") is None
+        assert private_sdk.function_server(entry(server)) is server
+        assert private_sdk.validator(private_sdk.function_tool(server, "note")) is not None
+        assert private_sdk.function_tool(server, "other") is None
 
 
 def test_a_custom_server_is_not_treated_as_a_function_server():
@@ -74,8 +74,8 @@ def test_a_custom_server_is_not_treated_as_a_function_server():
     async def run(_ctx: Any, _params: Any) -> Any: ...
 
     low: Server[Any] = Server("low", on_call_tool=run)
-    assert compat.function_server(entry(Own("own"))) is None
-    assert compat.function_server(low.get_request_handler("tools/call").handler) is None
+    assert private_sdk.function_server(entry(Own("own"))) is None
+    assert private_sdk.function_server(low.get_request_handler("tools/call").handler) is None
 
 
 def test_a_custom_tool_is_validated_by_its_schema():
@@ -85,7 +85,7 @@ def test_a_custom_tool_is_validated_by_its_schema():
         async def run(self, *_args: Any, **_named: Any) -> Any: ...
 
     own = Own(**dict(Tool.from_function(note)))
-    assert compat.validator(own) is None
+    assert private_sdk.validator(own) is None
 
 
 def with_model(model: Any) -> Tool:
@@ -105,13 +105,13 @@ def _that_never_raises(model: Any) -> Any:
 
 def test_a_replaced_model_of_arguments_leaves_the_published_schema():
     """A model that validates by other code says nothing of what the tool accepts; one with more fields still does."""
-    assert compat.validator(with_model(_subclass)) is not None
-    assert compat.validator(with_model(_that_never_raises)) is None
-    assert compat.validator(with_model(lambda _: object)) is None
+    assert private_sdk.validator(with_model(_subclass)) is not None
+    assert private_sdk.validator(with_model(_that_never_raises)) is None
+    assert private_sdk.validator(with_model(lambda _: object)) is None
 
 
 def test_replaced_metadata_leaves_the_published_schema():
     """Metadata of another class may read the arguments in another way."""
     tool = Tool.from_function(note)
     tool.fn_metadata = _subclass(type(tool.fn_metadata)).model_construct(**dict(tool.fn_metadata))
-    assert compat.validator(tool) is None
+    assert private_sdk.validator(tool) is None
