@@ -15,7 +15,7 @@ from typing import Any
 
 from benchmarks.hosts.log import events_of, read_events
 from examples.litellm_gateway.run import connected, converse, started
-from mcp_lenient.adapters.litellm import LenientCallback, compat, lenient_callback
+from mcp_lenient.adapters.litellm import LenientCallback, lenient_callback, private_gateway
 from tests.adapters.running import failure_of
 
 SCHEMA = {
@@ -199,14 +199,14 @@ def test_events_identify_the_caller() -> None:
     with events_of() as events:
         hook(lenient_callback, mcp_arguments={"tags": "a"}, metadata=metadata, user_api_key_user_id="ann")
     assert (events[0]["server"], events[0]["subject"], events[0]["session_id"]) == ("notes", "ann", "s1")
-    assert compat.called_name({}, "keep") == events[0]["tool"] == "keep"
+    assert private_gateway.called_name({}, "keep") == events[0]["tool"] == "keep"
 
 
 def test_a_refusal_uses_what_the_gateway_sends_unchanged() -> None:
     """LiteLLM's private exception still exists; without it, the HTTP error's detail is the envelope as text."""
-    error = compat.refusal("notes", "CODE", '{"status":"error"}')
+    error = private_gateway.refusal("notes", "CODE", '{"status":"error"}')
     assert (type(error).__name__, str(error)) == ("MCPMissingUserEnvVarsError", '{"status":"error"}')
-    assert compat._http_error('{"status":"error"}').detail == '{"status":"error"}'
+    assert private_gateway._http_error('{"status":"error"}').detail == '{"status":"error"}'
 
 
 async def outcomes(tests: dict[str, Any]) -> dict[str, str | None]:
