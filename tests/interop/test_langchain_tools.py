@@ -27,7 +27,7 @@ from mcp.types import AudioContent, BlobResourceContents, EmbeddedResource, Reso
 from processes import free_port, running
 from pydantic import BaseModel, Field, field_validator
 
-from mcp_lenient.adapters.client.compat import MCPError
+from mcp_lenient.adapters.client.sdk_versions import MCPError
 from mcp_lenient.adapters.langchain import load_tools, serve
 
 UPSTREAM = Path(__file__).parents[1] / "adapters" / "fastmcp" / "proxy" / "servers" / "upstream.py"

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from mcp import ClientSession
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from mcp_lenient.adapters.client.compat import MCPError, server_name
+from mcp_lenient.adapters.client.sdk_versions import MCPError, server_name
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 from mcp_lenient.adapters.sdk_caller import field
 from mcp_lenient.refusal.envelope import error_envelope, refusal_result, unknown_tool

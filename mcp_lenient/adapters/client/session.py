@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
 from typing_extensions import Self
 
-from mcp_lenient.adapters.client import compat
-from mcp_lenient.adapters.client.compat import MCPError
+from mcp_lenient.adapters.client import sdk_versions
+from mcp_lenient.adapters.client.sdk_versions import MCPError
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.repaired import with_repairs
@@ -91,7 +91,7 @@ class LenientSession:
         return shared
 
     def _source(self) -> ListedTools:
-        return ListedTools(self._kept, partial(compat.tools_page, self._session))
+        return ListedTools(self._kept, partial(sdk_versions.tools_page, self._session))
 
     async def call_tool(self, name: str, arguments: Any = None, *rest: Any, **options: Any) -> Any:
         """Call a tool like the session, with arguments repaired by its schema.
@@ -113,7 +113,7 @@ class LenientSession:
         if not isinstance(answer, dict):
             return answer
         refused = CallToolResult.model_validate(answer)
-        if not compat.is_fastmcp(self._session):
+        if not sdk_versions.is_fastmcp(self._session):
             return refused
         from fastmcp.client.client import CallToolResult as ParsedResult
         from fastmcp.exceptions import ToolError
@@ -129,7 +129,7 @@ class LenientSession:
         Arguments that are not an object, which no session sends, are answered with an envelope in every mode.
         """
         own: Any = self._session
-        call = own.call_tool_mcp if compat.is_fastmcp(own) else own.call_tool
+        call = own.call_tool_mcp if sdk_versions.is_fastmcp(own) else own.call_tool
         answer = await self._call(call, name, arguments, rest, options, answers=True)
         return CallToolResult.model_validate(answer) if isinstance(answer, dict) else answer
 
@@ -158,7 +158,7 @@ class LenientSession:
             return contract.refusal(replace(decision, violations=(not_an_object(sent),)))
         try:
             answer = await call(name, sent, *rest, **options)
-        except compat.errors_of(self._session) as error:
+        except sdk_versions.errors_of(self._session) as error:
             if not (may_refuse and _refuses(error, name)):
                 raise
             return decision.refused()

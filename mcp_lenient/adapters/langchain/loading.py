@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from mcp.types import EmbeddedResource, ResourceLink, TextContent, TextResourceContents
 
-from mcp_lenient.adapters.client.compat import MCPError
+from mcp_lenient.adapters.client.sdk_versions import MCPError
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 from mcp_lenient.adapters.configuration import read_configuration
 from mcp_lenient.adapters.sdk_caller import field

@@ -14,7 +14,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
 
-from mcp_lenient.adapters.client.compat import server_name
+from mcp_lenient.adapters.client.sdk_versions import server_name
 from mcp_lenient.adapters.fastmcp.standing import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.sdk_caller import field

@@ -12,7 +12,7 @@ from fastmcp_versions import IS_3, not_on_3
 from pydantic import ValidationError
 
 from mcp_lenient import LenientMiddleware, Policy, dispatch, lenient, lenient_session
-from mcp_lenient.adapters.client.compat import MCPError
+from mcp_lenient.adapters.client.sdk_versions import MCPError
 from mcp_lenient.normalizers import aliases
 
 
