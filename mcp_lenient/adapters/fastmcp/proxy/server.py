@@ -32,7 +32,7 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
 from mcp_lenient.adapters.configuration import read_configuration
-from mcp_lenient.adapters.fastmcp.proxy import compat
+from mcp_lenient.adapters.fastmcp.proxy import private_fastmcp
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
     NO_LIMITS,
     Forwarded,
@@ -110,7 +110,7 @@ def create_lenient_proxy(
         ValueError: When a configuration has an unknown transport, ``forward_headers`` or ``forwardHeaders`` names an unknown server, an invalid header or two
             servers for ``Authorization``, a timeout is not a positive number of seconds, or a client has several servers.
     """
-    compat.refuse_other_bytes()
+    private_fastmcp.refuse_other_bytes()
     hosts: Any = {name: settings.pop(name) for name in HostSettings.__annotations__ if name in settings}
     target = read_configuration(target)
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
@@ -132,8 +132,8 @@ def create_lenient_proxy(
     proxy.middleware[last:last] = own
     add_health(proxy, behind.values())
     _protect(proxy, behind.values())
-    compat.compare_headers(proxy, partial(middleware.schema_of, proxy))
-    compat.wrap_streams(proxy, partial(OpeningStream, older_only=middleware.speaks_older_only))
+    private_fastmcp.compare_headers(proxy, partial(middleware.schema_of, proxy))
+    private_fastmcp.wrap_streams(proxy, partial(OpeningStream, older_only=middleware.speaks_older_only))
     return proxy
 
 

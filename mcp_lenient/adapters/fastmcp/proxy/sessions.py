@@ -33,7 +33,7 @@ from pydantic import ValidationError
 from typing_extensions import ParamSpec, Self
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.fastmcp.proxy import compat
+from mcp_lenient.adapters.fastmcp.proxy import private_fastmcp
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
     OVER_HTTP,
     Times,
@@ -164,7 +164,7 @@ class _Callers:
     def join(self) -> Callable[[], object]:
         """Add the current request; return a function that removes it."""
         key, context, request = object(), contextvars.copy_context(), current_context()
-        self._running[key] = compat.connection_of(request), context
+        self._running[key] = private_fastmcp.connection_of(request), context
         if not self._are_several or (request is not None and request.transport not in OVER_HTTP):
             self._latest = context
         return partial(self._running.pop, key, None)
@@ -408,7 +408,7 @@ class Sessions:
             mode: As for :class:`fastmcp.Client`.
         """
         is_modern = mode in MODERN_PROTOCOL_VERSIONS
-        owner: Any = _SESSIONLESS if is_modern else compat.connection_of(current_context())
+        owner: Any = _SESSIONLESS if is_modern else private_fastmcp.connection_of(current_context())
         sending = sending_of(self.transport)
         if sending is None or owner is None:
             return UpstreamClient(self, mode)

@@ -1,4 +1,4 @@
-"""Private FastMCP and SDK APIs used by the proxy; ``tests/.../test_compat.py`` fails when one is gone."""
+"""Private FastMCP and SDK APIs used by the proxy; ``tests/.../test_private_fastmcp.py`` fails when one is gone."""
 
 from __future__ import annotations
 

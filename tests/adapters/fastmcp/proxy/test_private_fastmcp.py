@@ -7,12 +7,12 @@ from contextlib import AsyncExitStack
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import stdio
 
-from mcp_lenient.adapters.fastmcp.proxy import compat, utf8
+from mcp_lenient.adapters.fastmcp.proxy import private_fastmcp, utf8
 
 
 def test_stdio_clients_of_fastmcp_use_this_encoding():
     """FastMCP's module for stdio takes the SDK's parameters from a name that can be replaced."""
-    compat.refuse_other_bytes()
+    private_fastmcp.refuse_other_bytes()
     assert stdio.StdioServerParameters(command="any").encoding == utf8.CODEC
 
 
@@ -24,7 +24,7 @@ async def test_a_server_runs_on_streams_that_can_be_wrapped():
         seen.append(stream)
         return stream
 
-    compat.wrap_streams(server, wrap)
+    private_fastmcp.wrap_streams(server, wrap)
     async with Client(server) as client:
         assert await client.list_tools() == []
     assert len(seen) == 1
@@ -36,7 +36,7 @@ async def test_a_connection_is_one_object_that_ends():
 
     @server.tool
     async def look(ctx: Context) -> None:
-        found.append(compat.connection_of(ctx))
+        found.append(private_fastmcp.connection_of(ctx))
 
     for _ in range(2):
         async with Client(server, mode="legacy") as client:
@@ -46,4 +46,4 @@ async def test_a_connection_is_one_object_that_ends():
             found[-1].exit_stack.callback(ended.append, found[-1])
     assert [found[0], found[2]] == ended
     assert found[0] is found[1] is not found[2] is found[3]
-    assert compat.connection_of(None) is None
+    assert private_fastmcp.connection_of(None) is None
