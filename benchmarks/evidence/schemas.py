@@ -23,8 +23,8 @@ from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.portable import FORMS, CannotSayError, Published, publish
 from mcp_lenient.portable.codecs import same_values
-from mcp_lenient.portable.contract import PublishedContract
 from mcp_lenient.portable.provider_limits import ListedTool, providers, rejections
+from mcp_lenient.portable.published_contract import PublishedContract
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 

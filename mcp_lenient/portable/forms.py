@@ -102,7 +102,7 @@ class Form:
     def contract(self, inner: Contract, listed: Mapping[str, Any], warn: Callable[..., None]) -> Contract:
         """Return the contract of a tool whose schema is published in this form, as :class:`mcp_lenient.rules.policy.Face` has it."""
         # By its name, since it imports this module.
-        contract: Contract = import_module("mcp_lenient.portable.contract").published_as(
+        contract: Contract = import_module("mcp_lenient.portable.published_contract").published_as(
             self, inner, listed, warn
         )
         return contract

@@ -12,7 +12,7 @@ from strategies import same_json
 from tables import closed
 
 from mcp_lenient.portable import publish
-from mcp_lenient.portable.contract import PublishedContract
+from mcp_lenient.portable.published_contract import PublishedContract
 
 FILES = sorted((Path(__file__).parents[1] / "cases" / "attack").glob("*.json"))
 SAID = {"meant/one-value-12": "JSON text is how the portable form says this value"}
