@@ -90,7 +90,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     """
     members = place.node.once(_members)
     if text is None:
-        return [each for each in members if _says_nothing(each)][:_MAX_NEAR]
+        return [member for member in members if _says_nothing(member)][:_MAX_NEAR]
     if len(text) > _MAX_TEXT or place.node.once(allows_one_value):
         return ()
     words, bare = name_words(text), text.strip(_AROUND)
@@ -101,16 +101,16 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
             close.append(member)
         elif _is_cut_off(words, whole):
             begun.append(member)
-    found = close or (begun if len(begun) == 1 else [])
+    near = close or (begun if len(begun) == 1 else [])
     # One value of a text that has several would drop the others; in another case it may be another unit or symbol.
-    is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
+    is_several = _SIGN.search(text) and not any(map(_SIGN.search, near))
     is_other = any(fold_case(bare) == fold_case(member) and bare != member for member in close)
-    return () if is_several or is_other else found[:_MAX_NEAR]
+    return () if is_several or is_other else near[:_MAX_NEAR]
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
-    texts = (each for way in node.ways for each in way.enum or () if isinstance(each, str))
-    return {each: name_words(each) for each in islice(texts, _MAX_KEYS)}
+    texts = (member for way in node.ways for member in way.enum or () if isinstance(member, str))
+    return {text: name_words(text) for text in islice(texts, _MAX_KEYS)}
 
 
 def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
@@ -138,7 +138,7 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
     if len(text) > _MAX_TEXT or not _expects(place.node, "array"):
         return
     if _QUOTED_PARTS.fullmatch(text.strip()):
-        yield [each[1:-1] for each in _QUOTED_PART.findall(text)]
+        yield [part[1:-1] for part in _QUOTED_PART.findall(text)]
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
     are_numbers = all(map(_NUMBER.fullmatch, parts))
     has_decimal_commas = are_numbers and "," in text and ";" in text  # `0,5; 1,5`
@@ -166,8 +166,8 @@ def _expects(node: Node, kind: str) -> bool:
 
 def _about(node: Node) -> set[str]:
     """Return the words of a description."""
-    said = (text for way in node.ways for text in way.says("description") if isinstance(text, str))
-    return {word for text in said for word in name_words(text[:_MAX_TEXT])}
+    descriptions = (text for way in node.ways for text in way.says("description") if isinstance(text, str))
+    return {word for text in descriptions for word in name_words(text[:_MAX_TEXT])}
 
 
 def as_text(place: Place, value: Any) -> Iterator[str]:
@@ -185,7 +185,7 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
 
     Not in a map: its names are the caller's, and one of them would be lost.
     """
-    said = {each for way in place.node.ways for each in way.says("description")}
+    descriptions = {description for way in place.node.ways for description in way.says("description")}
     held: Any = value
     for _ in range(_MAX_HOLDERS if place.name is not None or place.item else 0):
         if not isinstance(held, Mapping):  # no JSON at all
@@ -198,7 +198,7 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
             return
         held = held[names[0]]
         if not isinstance(held, Mapping):
-            yield from () if isinstance(held, list) or held in said else (held,)
+            yield from () if isinstance(held, list) or held in descriptions else (held,)
             return
 
 
@@ -240,7 +240,7 @@ def is_echo(node: Node, value: Any) -> bool:
         children = node.property_nodes
         return all(is_echo(children[name], schema) for name, schema in properties.items())
     return len(parts) == len(value) and all(
-        any(same_json(value[key], said) for said in parts[key]) for key in parts
+        any(same_json(value[key], part) for part in parts[key]) for key in parts
     )
 
 
@@ -267,11 +267,11 @@ def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]
     names = _names_at(place, value)
     if names.unknown:
         homes = _homes(names)
-        meant = _meant(names, homes)
+        targets = _meant(names, homes)
         yield from _moved_out(names)
         yield from _moved_inside(names, homes)
-        yield from _renamed(names, meant)
-        yield from _without_empty(names, {*homes, *(key for key in meant if meant[key])})
+        yield from _renamed(names, targets)
+        yield from _without_empty(names, {*homes, *(key for key in targets if targets[key])})
 
 
 def _names_at(place: Place, value: Mapping[str, Any]) -> Names:
@@ -296,13 +296,13 @@ def _meant(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
     likely = {key: _most_like(names, key) for key in names.unknown}
     for _ in names.unknown:
         # A name that is another one's only match is not free, and no optional one is taken in its place.
-        only = [found[0] for found in likely.values() if len(found) == 1]
+        only = [matches[0] for matches in likely.values() if len(matches) == 1]
         taken = {name for name in only if only.count(name) == 1}
-        for key, found in likely.items():
-            if len(found) > 1 and not taken.isdisjoint(found):
-                likely[key] = [name for name in found if name not in taken and name in names.missing]
+        for key, matches in likely.items():
+            if len(matches) > 1 and not taken.isdisjoint(matches):
+                likely[key] = [name for name in matches if name not in taken and name in names.missing]
     likely |= {key: [name] for key, name in _in_other_words(names).items() if not likely[key]}
-    return {key: [name for name in found if homes.get(key) != name] for key, found in likely.items()}
+    return {key: [name for name in matches if homes.get(key) != name] for key, matches in likely.items()}
 
 
 def _in_other_words(names: Names) -> dict[str, str]:
@@ -316,19 +316,19 @@ def _in_other_words(names: Names) -> dict[str, str]:
     for name in names.missing:
         *theirs, last = name_words(name) or ("",)
         for key in names.unknown if theirs and _expects(node.property_nodes[name], "string") else ():
-            *ours, own = name_words(key) or ("",)
+            *ours, key_end = name_words(key) or ("",)
             if ours == theirs:
-                swaps.setdefault((own, last), []).append((key, name))
-    alike = (each for each in swaps.values() if len(each) > 1 or _is_told_by_front(node, *each[0]))
-    return dict(pair for each in alike for pair in each)
+                swaps.setdefault((key_end, last), []).append((key, name))
+    alike = (pairs for pairs in swaps.values() if len(pairs) > 1 or _is_told_by_front(node, *pairs[0]))
+    return dict(pair for pairs in alike for pair in pairs)
 
 
 def _is_told_by_front(node: Node, sent: str, name: str) -> bool:
     *front, last = name_words(name)
-    others = [name_words(each) for each in islice(node.properties, _MAX_NAMES) if each != name]
-    is_shared = any(each[-1:] == (last,) and each[:-1] for each in others)
+    others = [name_words(other) for other in islice(node.properties, _MAX_NAMES) if other != name]
+    is_shared = any(other[-1:] == (last,) and other[:-1] for other in others)
     return is_shared and not any(
-        list(each[: len(front)]) == front or each[-1:] == name_words(sent)[-1:] for each in others
+        list(other[: len(front)]) == front or other[-1:] == name_words(sent)[-1:] for other in others
     )
 
 
@@ -353,11 +353,13 @@ def _said_otherwise(names: Names, words: Sequence[str]) -> Sequence[str]:
     node, is_needed = names.place.node, len(names.missing) == 1
     if len(names.missing) > 1 or not words:
         return ()
-    known = names.missing or (*names.present, *names.absent)
-    begun = [name for name in known if len(words) == 1 and _begins(node, name, words[0], is_needed=is_needed)]
-    found = begun or [name for name in known if _is_described(node, name, words)]
-    is_only = len(found) == 1 and found[0] in names.absent
-    return found if is_only and (is_needed or _expects(node.property_nodes[found[0]], "string")) else ()
+    candidates = names.missing or (*names.present, *names.absent)
+    begun = [
+        name for name in candidates if len(words) == 1 and _begins(node, name, words[0], is_needed=is_needed)
+    ]
+    matches = begun or [name for name in candidates if _is_described(node, name, words)]
+    is_only = len(matches) == 1 and matches[0] in names.absent
+    return matches if is_only and (is_needed or _expects(node.property_nodes[matches[0]], "string")) else ()
 
 
 def _begins(node: Node, name: str, word: str, *, is_needed: bool) -> bool:
@@ -406,7 +408,7 @@ def _adds_nothing(names: Names, sent: str, name: str) -> bool:
     # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
     if isinstance(names.value[sent], bool) or _expects(node.property_nodes[name], "boolean"):
         return False
-    more = {word for word in ours if not any(_stands_for(word, each) for each in theirs)}
+    more = {word for word in ours if not any(_stands_for(word, whole) for whole in theirs)}
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
     # Another word may turn a name, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
@@ -419,17 +421,17 @@ def _stands_for(word: str, whole: str) -> bool:
     return is_longer or whole.startswith(singular(word)) or same_word(word, whole)
 
 
-def _renamed(names: Names, meant: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+def _renamed(names: Names, targets: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     """Yield one name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
-    often = Counter(name for found in meant.values() for name in found)
+    often = Counter(name for matches in targets.values() for name in matches)
     nodes = names.place.node.property_nodes
-    for key, found in meant.items():
+    for key, matches in targets.items():
         last = (name_words(key) or ("",))[-1]
-        is_several = len(found) > 1 and singular(last) != last  # `dates` for the dates of start and end
-        for name in found if all(often[name] == 1 for name in found) and not is_several else ():
+        is_several = len(matches) > 1 and singular(last) != last  # `dates` for the dates of start and end
+        for name in matches if all(often[name] == 1 for name in matches) and not is_several else ():
             may_hold_all = len(names.unknown) > 1 and is_free_object(nodes[name])
             if not may_hold_all and _may_rename(names.place.node, names.value[key], key, name):
-                yield {name if each == key else each: own for each, own in names.value.items()}
+                yield {name if sent == key else sent: item for sent, item in names.value.items()}
 
 
 def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
@@ -453,35 +455,41 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
     if ours[-1] in IDENTIFIERS:
         is_list = ours == ("ids",) and _expects(node.property_nodes[name], "array")
         declared = islice(node.properties, _MAX_NAMES)
-        ends = [each for each in declared if "".join(name_words(each)).endswith(ours[0])]
+        ends = [
+            declared_name
+            for declared_name in declared
+            if "".join(name_words(declared_name)).endswith(ours[0])
+        ]
         return len(ours) == 1 and (ends == [name] or (is_list and theirs[-1] not in IDENTIFIERS))
     return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
 
 
 def _homes(names: Names) -> dict[str, str]:
     """Return the undeclared names that belong inside one declared object, with its name."""
-    found: dict[str, list[str]] = {key: [] for key in names.unknown}
-    for own, child in islice(names.place.node.property_nodes.items(), _MAX_NAMES):
-        sent, fields = names.value.get(own, {}), child.once(_fields)
-        for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
+    holders: dict[str, list[str]] = {key: [] for key in names.unknown}
+    for holder, child in islice(names.place.node.property_nodes.items(), _MAX_NAMES):
+        sent, fields = names.value.get(holder, {}), child.once(_fields)
+        for key, places in holders.items() if fields and isinstance(sent, Mapping) else ():
             if key in fields and key not in sent:
-                places.append(own)
-    return {key: places[0] for key, places in found.items() if len(places) == 1}
+                places.append(holder)
+    return {key: places[0] for key, places in holders.items() if len(places) == 1}
 
 
 def _fields(node: Node) -> frozenset[str]:
     """Return the names declared in the objects that a value may be, or of which it may be a list."""
-    ways = (each for way in node.ways for each in (way, *(way.items.ways if way.is_only("array") else ())))
+    ways = (
+        option for way in node.ways for option in (way, *(way.items.ways if way.is_only("array") else ()))
+    )
     return frozenset(name for way in ways for name in way.properties)
 
 
 def _moved_inside(names: Names, homes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield fields beside an object moved into it; those of a missing list become its only item."""
-    for own in dict.fromkeys(homes.values()):
-        fields = {key: names.value[key] for key, holder in homes.items() if holder == own}
-        inner = {**names.value.get(own, {}), **fields}
-        holder = inner if _expects(names.place.node.property_nodes[own], "object") else [inner]
-        yield {**_without(names.value, fields), own: holder}
+    for name in dict.fromkeys(homes.values()):
+        fields = {key: names.value[key] for key, holder in homes.items() if holder == name}
+        inner = {**names.value.get(name, {}), **fields}
+        holder = inner if _expects(names.place.node.property_nodes[name], "object") else [inner]
+        yield {**_without(names.value, fields), name: holder}
 
 
 def _moved_out(names: Names) -> Iterator[dict[str, Any]]:
@@ -489,28 +497,28 @@ def _moved_out(names: Names) -> Iterator[dict[str, Any]]:
     value, held = names.value, {}
     for key in names.unknown:
         inner = value[key] if isinstance(value[key], Mapping) else {}
-        own = {name: inner[name] for name in names.absent if name in inner}
+        fields = {name: inner[name] for name in names.absent if name in inner}
         # What stays behind may be ignored, or say something else of what is moved: `{"not": {"status": "open", "n": 1}}`.
-        is_around = len(own) == len(inner) or own.keys() >= {*names.missing}
-        if own and (is_around or fold_name(key) in WRAPPERS):
-            held[key] = own
-    for key, own in held.items() if len(held) == 1 else ():
-        rest = _without(value[key], own)
-        yield {**_without(value, [key]), **({key: rest} if rest else {}), **own}
+        is_around = len(fields) == len(inner) or fields.keys() >= {*names.missing}
+        if fields and (is_around or fold_name(key) in WRAPPERS):
+            held[key] = fields
+    for key, fields in held.items() if len(held) == 1 else ():
+        rest = _without(value[key], fields)
+        yield {**_without(value, [key]), **({key: rest} if rest else {}), **fields}
 
 
 def _without(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
-    return {key: each for key, each in value.items() if key not in keys}
+    return {key: item for key, item in value.items() if key not in keys}
 
 
-def _without_empty(names: Names, kept: Collection[str]) -> Iterator[dict[str, Any]]:
+def _without_empty(names: Names, useful: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield an undeclared name left out that has no value or is added by clients."""
     place, value = names.place, names.value
     declared = {*map(fold_name, place.node.properties)}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
     for key in names.unknown:
         is_empty_or_added = value[key] in (None, "", [], {}) or key in injected
-        if is_empty_or_added and key not in kept and fold_name(key) not in declared:
+        if is_empty_or_added and key not in useful and fold_name(key) not in declared:
             yield _without(value, [key])
 
 

@@ -58,8 +58,8 @@ class Face(Protocol):
 def faces() -> Mapping[str, Face]:
     """Return the forms by their names."""
     # The only place where the core looks for a leaf, and only once somebody asks for a form.
-    known: Mapping[str, Face] = import_module("mcp_lenient.portable.forms").FORMS
-    return known
+    forms: Mapping[str, Face] = import_module("mcp_lenient.portable.forms").FORMS
+    return forms
 
 
 def face_named(face: str | Face) -> Face:
@@ -70,11 +70,11 @@ def face_named(face: str | Face) -> Face:
     """
     if isinstance(face, Face):
         return face
-    known = faces()
-    if face not in known:
-        msg = f"publish must be one of {', '.join(map(repr, known))}, or a Form; got {face!r}."
+    forms = faces()
+    if face not in forms:
+        msg = f"publish must be one of {', '.join(map(repr, forms))}, or a Form; got {face!r}."
         raise PolicyError(msg)
-    return known[face]
+    return forms[face]
 
 
 PolicyT = TypeVar("PolicyT")
@@ -85,9 +85,9 @@ def _remembers_stated(policy: type[PolicyT]) -> type[PolicyT]:
     initialize: Any = policy.__init__
 
     @wraps(initialize)
-    def __init__(self: PolicyT, **given: Any) -> None:  # noqa: N807 - it becomes the method
-        initialize(self, **given)
-        object.__setattr__(self, "stated", frozenset(given))
+    def __init__(self: PolicyT, **stated: Any) -> None:  # noqa: N807 - it becomes the method
+        initialize(self, **stated)
+        object.__setattr__(self, "stated", frozenset(stated))
 
     policy.__init__ = __init__  # type: ignore[method-assign, assignment]
     return policy
@@ -182,7 +182,9 @@ class Policy:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
-            is_right = any(type(value) is type(each) and value == each for each in allowed)  # 1 is not True
+            is_right = any(
+                type(value) is type(choice) and value == choice for choice in allowed
+            )  # 1 is not True
             _check(name, value, f"one of {', '.join(map(repr, allowed))}", is_right=is_right)
         _check("limits", self.limits, "a Limits", is_right=isinstance(self.limits, Limits))
         for name in ("disable", "drop", "secret"):
@@ -201,8 +203,8 @@ class Policy:
 
     def allows(self, rule: str) -> bool:
         """Return whether a rule is in force."""
-        names_of_tools = rule == RENAME_TOOL and any(isinstance(known, NameRule) for known in self.rules)
-        return rule not in self.disable and (names_of_tools or rule in [known.name for known in self.rules])
+        names_of_tools = rule == RENAME_TOOL and any(isinstance(entry, NameRule) for entry in self.rules)
+        return rule not in self.disable and (names_of_tools or rule in [entry.name for entry in self.rules])
 
     def is_destructive(self, *, marked: bool, read_only: bool) -> bool:
         """Return whether a tool counts as destructive.
@@ -267,9 +269,9 @@ def _check(name: str, value: object, expected: str, *, is_right: bool) -> None:
 def _language(tag: object) -> str | None:
     if tag == ENGLISH:
         return ENGLISH
-    found = resolved(tag) if isinstance(tag, str) else None
-    _check("language", tag, f"one of {', '.join(map(repr, languages()))}", is_right=found is not None)
-    return found
+    language = resolved(tag) if isinstance(tag, str) else None
+    _check("language", tag, f"one of {', '.join(map(repr, languages()))}", is_right=language is not None)
+    return language
 
 
 def _dispatches(form: object) -> object:
@@ -281,15 +283,15 @@ def _dispatches(form: object) -> object:
 def _rules(rules: Any) -> tuple[Rule, ...]:
     if isinstance(rules, _DefaultRules):
         return DEFAULT_RULES
-    is_right = isinstance(rules, (tuple, list)) and all(isinstance(each, Rule) for each in rules)
+    is_right = isinstance(rules, (tuple, list)) and all(isinstance(rule, Rule) for rule in rules)
     _check("rules", rules, "a tuple of ValueRule, NameRule and CallRule", is_right=is_right)
     return tuple(rules)
 
 
-def _check_disabled(disabled: AbstractSet[str], known: set[str]) -> None:
-    for name in sorted(disabled - known):
-        near = get_close_matches(name, sorted(known), cutoff=0.8)
-        names = map(repr, near or sorted(known))
+def _check_disabled(disabled: AbstractSet[str], rules: set[str]) -> None:
+    for name in sorted(disabled - rules):
+        near = get_close_matches(name, sorted(rules), cutoff=0.8)
+        names = map(repr, near or sorted(rules))
         hint = f"Did you mean {' or '.join(names)}?" if near else f"The rules are {', '.join(names)}."
         msg = f"Policy.disable names {name!r}, which is not a rule. {hint}"
         raise PolicyError(msg)
@@ -298,22 +300,24 @@ def _check_disabled(disabled: AbstractSet[str], known: set[str]) -> None:
 def added_aliases(aliases: _Aliases, added: _Aliases) -> Mapping[str, tuple[str, ...]]:
     """Return aliases with others added; an alias that both give belongs to the parameter that the added ones name."""
     taken = {other for others in added.values() for other in others}
-    kept = {name: [other for other in others if other not in taken] for name, others in aliases.items()}
-    return {name: (*kept.get(name, ()), *dict.fromkeys(added.get(name, ()))) for name in {**aliases, **added}}
+    remaining = {name: [other for other in others if other not in taken] for name, others in aliases.items()}
+    return {
+        name: (*remaining.get(name, ()), *dict.fromkeys(added.get(name, ()))) for name in {**aliases, **added}
+    }
 
 
-def _differing_from_default(given: Policy | Limits) -> dict[str, Any]:
-    default = type(given)()
-    values = {entry.name: getattr(given, entry.name) for entry in fields(given) if entry.init}
+def _differing_from_default(settings: Policy | Limits) -> dict[str, Any]:
+    default = type(settings)()
+    values = {entry.name: getattr(settings, entry.name) for entry in fields(settings) if entry.init}
     return {name: value for name, value in values.items() if value != getattr(default, name)}
 
 
-def _written(given: Policy | Limits) -> str:
+def _written(settings: Policy | Limits) -> str:
     """Return the call that makes a policy or limits, with the fields that are stated or differ from the default."""
-    different = _differing_from_default(given)
-    stated = given.stated if isinstance(given, Policy) else frozenset[str]()
-    names = [entry.name for entry in fields(given) if entry.name in different or entry.name in stated]
-    return f"{type(given).__name__}({', '.join(f'{name}={_shown(getattr(given, name))}' for name in names)})"
+    different = _differing_from_default(settings)
+    stated = settings.stated if isinstance(settings, Policy) else frozenset[str]()
+    names = [entry.name for entry in fields(settings) if entry.name in different or entry.name in stated]
+    return f"{type(settings).__name__}({', '.join(f'{name}={_shown(getattr(settings, name))}' for name in names)})"
 
 
 def _shown(value: object) -> str:

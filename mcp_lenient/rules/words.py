@@ -54,25 +54,25 @@ class Spellings:
     """The members of an enum of these JSON types, by the texts that spell them, of ``longest`` characters at most."""
 
     def __init__(self, members: Sequence[Any], kinds: AbstractSet[str] | None) -> None:
-        self._texts = [each for each in members if isinstance(each, str)]
+        self._texts = [member for member in members if isinstance(member, str)]
         self.longest = _AROUND_SPELLING + 3 * max(map(len, self._texts), default=0)
-        numbers = {each: each for each in members if type(each) in (int, float)}
+        numbers = {member: member for member in members if type(member) in (int, float)}
         # Booleans alone are read by a rule of their own.
-        has_both = sum(isinstance(each, bool) for each in members) > 1 and kinds != {"boolean"}
+        has_both = sum(isinstance(member, bool) for member in members) > 1 and kinds != {"boolean"}
         self._literals: Mapping[Any, Any] = numbers | (JSON_BOOLEANS if has_both else {})
         # White space alone is a value of its own.
-        texts = [each for each in dict.fromkeys(self._texts) if each.strip() or not each]
-        self._alike = by_key((_spelling(each.strip()), each) for each in texts)
+        texts = [text for text in dict.fromkeys(self._texts) if text.strip() or not text]
+        self._alike = by_key((_spelling(text.strip()), text) for text in texts)
         self._letters = Counter(map(squashed, {*self._texts}))
 
     def of(self, text: str) -> Collection[Any]:
         """Return the only member that a stripped text spells; nothing if there are several."""
         number = None if may_have_thousands(text) else number_in_text(text)
         quoted = _QUOTED.fullmatch(text)
-        found = {self._literals[each] for each in (number, text.lower()) if each in self._literals}
+        spelled = {self._literals[literal] for literal in (number, text.lower()) if literal in self._literals}
         for spelling in {quoted[2].strip() or quoted[2], text} if quoted else {text} - {""}:
-            found.update(self._in_other_case(spelling))
-        return found if len(found) == 1 else ()
+            spelled.update(self._in_other_case(spelling))
+        return spelled if len(spelled) == 1 else ()
 
     def alike(self, text: str) -> Sequence[str]:
         """Return the members that a stripped text equals but for case and separators."""
@@ -80,7 +80,7 @@ class Spellings:
 
     def _in_other_case(self, text: str) -> Sequence[str]:
         alike = self.alike(text)
-        exact = [each for each in alike if each.strip() == text]
+        exact = [member for member in alike if member.strip() == text]
         if exact or len(alike) != 1:
             return exact or alike
         member = alike[0].strip()
@@ -165,14 +165,14 @@ class _Codes:
     """The members of an enum, as codes: short runs of letters that are all of one case."""
 
     def __init__(self, members: Collection[str]) -> None:
-        every = [[each[start:end] for start, end in _runs(each)] for each in members]
-        runs = [[run for run in each if len(run) > 1] for each in every]
-        listed = [run for each in runs for run in each]
+        every = [[member[start:end] for start, end in _runs(member)] for member in members]
+        runs = [[run for run in member_runs if len(run) > 1] for member_runs in every]
+        listed = [run for member_runs in runs for run in member_runs]
         self._styles = set(map(_style, listed))
-        self._are_alike = len({tuple(map(_style, each)) for each in runs}) < 2
-        has_long = any(len(each) >= _SHORT for each in listed)
-        self._are_short = has_long and 2 * sum(len(each) <= _SHORT for each in listed) > len(listed)
-        self._has_letter = any(list(map(len, each)) == [1] for each in every)
+        self._are_alike = len({tuple(map(_style, member_runs)) for member_runs in runs}) < 2
+        has_long = any(len(run) >= _SHORT for run in listed)
+        self._are_short = has_long and 2 * sum(len(run) <= _SHORT for run in listed) > len(listed)
+        self._has_letter = any(list(map(len, member_runs)) == [1] for member_runs in every)
 
     def include(self, one: str, two: str) -> bool:
         """Return whether a short run of letters is a code (``usd``) that a member has in another case."""
@@ -191,19 +191,23 @@ def renderings(name: str) -> frozenset[str]:
     bare = name.lstrip("_-")
     words = [fold_case(word) for word in _WORD.findall(bare)]
     title = [word.capitalize() for word in words]
-    plain = {each.join(words) for each in "_- "}
-    plain |= {"".join(words)} if all(len(each) > 1 for each in words) else set()  # `expires` is no `expire_s`
+    plain = {separator.join(words) for separator in "_- "}
+    plain |= {"".join(words)} if all(len(word) > 1 for word in words) else set()  # `expires` is no `expire_s`
     plain |= set(map(str.upper, plain))
-    styled = {each.join(title) for each in ("", "_", "-", " ")} | {"".join([*words[:1], *title[1:]])} | plain
+    styled = (
+        {separator.join(title) for separator in ("", "_", "-", " ")}
+        | {"".join([*words[:1], *title[1:]])}
+        | plain
+    )
     if bare in styled - plain and len(words[0]) == 1:  # `mHz` is no `MHz`
-        styled = {each for each in styled if each[0] == bare[0] or not each.isalnum()}
-    found = styled if bare in styled else plain
-    return frozenset(found | {name[: len(name) - len(bare)] + each for each in found}) - {name}
+        styled = {style for style in styled if style[0] == bare[0] or not style.isalnum()}
+    names = styled if bare in styled else plain
+    return frozenset(names | {name[: len(name) - len(bare)] + style for style in names}) - {name}
 
 
 def ends_in_other_case(sent: str, name: str) -> bool:
     """Return whether names alike but for case style differ in the case of a short last word, which may be a unit."""
-    one, other = (each.rstrip("_- 0123456789") for each in (sent, name))
+    one, other = (spelling.rstrip("_- 0123456789") for spelling in (sent, name))
     length = max((len(words[-1]) for words in map(_WORD.findall, (one, other)) if words), default=0)
     is_last = length < len(other) and length <= _SHORT  # `Ph` for `pH` is a name, and no unit behind one
     return is_last and one[-length:] != other[-length:] and not is_identifier(other)
@@ -270,7 +274,9 @@ def _phrase(text: str) -> str:
 
 def _shape(text: str) -> str:
     """Return a text with an ASCII character of the same kind for each other letter and digit."""
-    return text.translate({ord(each): _kind(each) for each in set(text) if not each.isascii()})
+    return text.translate(
+        {ord(character): _kind(character) for character in set(text) if not character.isascii()}
+    )
 
 
 def _kind(character: str) -> str:
