@@ -206,15 +206,17 @@ class Contract:
             tool=tool,
             by_schema=validator is None or validator.by_schema,
         )
-        own = PublishedSchemaValidator(read, plan.top) if validator is None else validator
-        if plan.corrects_names and isinstance(own, PublishedSchemaValidator):
-            own = own.correcting_names()
+        tool_validator = PublishedSchemaValidator(read, plan.top) if validator is None else validator
+        if plan.corrects_names and isinstance(tool_validator, PublishedSchemaValidator):
+            tool_validator = tool_validator.correcting_names()
         if policy.closed and validator is not None:
-            own = ClosedValidator(own, plan.top)
+            tool_validator = ClosedValidator(tool_validator, plan.top)
         if policy.leaked_markup == "refuse":
-            own = MarkupValidator(own, plan.top)
+            tool_validator = MarkupValidator(tool_validator, plan.top)
         host_tool = HostTool(tool or "", read.root)
-        return Contract(plan, own, tool=host_tool, certain=validator is not None, as_texts=as_texts)
+        return Contract(
+            plan, tool_validator, tool=host_tool, certain=validator is not None, as_texts=as_texts
+        )
 
     @cached_property
     def top(self) -> Node:
@@ -252,10 +254,12 @@ class Contract:
     @cached_property
     def without_rules(self) -> Contract:
         """The contract that repairs nothing but what its author declared: normalizers, and other names of parameters."""
-        kept = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
+        remaining = tuple(
+            rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias"
+        )
         # The other names of a dispatcher's parameters are not all its author's.
         aliases = self.policy.aliases if self.policy.dispatches is None else {}
-        policy = self.policy.changed(rules=kept, unrepairable="refuse", aliases=aliases)
+        policy = self.policy.changed(rules=remaining, unrepairable="refuse", aliases=aliases)
         return replace(self, plan=self.plan.under(policy))
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:

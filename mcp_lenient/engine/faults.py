@@ -43,16 +43,16 @@ def _fault(path: Path, keyword: str, node: Node | None, bound: Any = None) -> Fa
 
 
 def faults(
-    node: Node, value: Any, path: Path = (), *, exact: bool = False, known: bool = False
+    node: Node, value: Any, path: Path = (), *, exact: bool = False, is_refused: bool = False
 ) -> tuple[Fault, ...]:
     """Return what a schema refuses of a value and in it, at most 1,000 faults.
 
-    Of a union, the faults of the branch that the value most likely targets. ``exact`` refuses ``7.0`` for an integer; a
-    value that is ``known`` to be refused is looked through even if the schema accepts it.
+    Of a union, the faults of the branch that the value most likely targets. ``exact`` refuses ``7.0`` for an integer; with
+    ``is_refused`` a value is looked through even if the schema accepts it.
     """
     search = _FaultSearch(exact=exact)
-    found = search.reasons(node, value, path) if known else search.found(node, value, path)
-    return tuple(islice({(each.path, each.keyword): each for each in found}.values(), MOST_FAULTS))
+    faults_here = search.reasons(node, value, path) if is_refused else search.of(node, value, path)
+    return tuple(islice({(fault.path, fault.keyword): fault for fault in faults_here}.values(), MOST_FAULTS))
 
 
 @dataclass(slots=True)
@@ -60,19 +60,19 @@ class _FaultSearch:
     """The traversal, at one strictness. A node visits a place once, however unions nest."""
 
     exact: bool
-    _left: int = _MAX_VISITS
+    _visits_left: int = _MAX_VISITS
     _seen: dict[tuple[Node, Path], tuple[Fault, ...]] = field(default_factory=dict)
 
-    def found(self, node: Node | None, value: Any, path: Path) -> tuple[Fault, ...]:
-        if node is None or len(path) > _MAX_DEPTH or self._left <= 0:
+    def of(self, node: Node | None, value: Any, path: Path) -> tuple[Fault, ...]:
+        if node is None or len(path) > _MAX_DEPTH or self._visits_left <= 0:
             return ()
-        self._left -= 1
+        self._visits_left -= 1
         at = node, path
         if at not in self._seen:
             is_whole = not (self.exact and (node.looks_within or node.is_only("integer")))
             accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
-            found = () if accepted else (*self.reasons(node, value, path),) or (_fault(path, "", node),)
-            self._seen[at] = found
+            faults_here = () if accepted else (*self.reasons(node, value, path),) or (_fault(path, "", node),)
+            self._seen[at] = faults_here
         return self._seen[at]
 
     def reasons(self, node: Node, value: Any, path: Path) -> Iterator[Fault]:
@@ -85,24 +85,24 @@ class _FaultSearch:
             yield _fault(path, "enum", node)
         else:
             yield from _broken_limits(node, value, path)
-            for own in _conditional(node, value):
-                yield from self.found(own, value, path)
+            for condition in _conditional(node, value):
+                yield from self.of(condition, value, path)
             if isinstance(value, Mapping):
                 yield from _wrong_names(node, value, path)
                 for key, entry in value.items():
-                    yield from self.found(node.child(key), entry, (*path, key))
+                    yield from self.of(node.child(key), entry, (*path, key))
             elif isinstance(value, list):
                 # The length of the list says that no item may follow those of a tuple.
                 described = len(node.prefix) if _is_tuple(node) else None
                 for at, entry in enumerate(value[:described]):
-                    yield from self.found(node.item(at), entry, (*path, at))
+                    yield from self.of(node.item(at), entry, (*path, at))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
-        meant = node.meant(value, exact_integers=self.exact)
-        listed = [way for way in meant if way.lists(value)]
+        targets = node.meant(value, exact_integers=self.exact)
+        listed = [way for way in targets if way.lists(value)]
         if not listed:
-            return [_fault(path, "enum" if meant else "type", node)]
-        tags = discriminator_of(meant) if isinstance(value, Mapping) else None
+            return [_fault(path, "enum" if targets else "type", node)]
+        tags = discriminator_of(targets) if isinstance(value, Mapping) else None
         if tags is not None:
             keyword = "enum" if tags.name in value else "required"
             return [_fault((*path, tags.name), keyword, tags.tags)]
@@ -110,17 +110,26 @@ class _FaultSearch:
             shared = {way: len(value.keys() & way.properties.keys()) for way in listed}
             most = max(shared.values())
             listed = [way for way in listed if shared[way] == most]
-        found = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
-        best = min(found, key=len)
-        if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
-            return [_fault(path, best[0].keyword, node, found)]
-        missing = [[each for each in own if _is_missing(each, path)] for own in found]
-        others = [[each for each in own if not _is_missing(each, path)] for own in found]
-        needed = list(dict.fromkeys(tuple(each.path[-1] for each in own) for own in missing))
-        is_same = len({frozenset((each.path, each.keyword) for each in own) for own in others}) == 1
+        faults_by_way = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
+        best = min(faults_by_way, key=len)
+        if len(faults_by_way) > 1 and all(
+            way_faults and all(fault.path == path for fault in way_faults) for way_faults in faults_by_way
+        ):
+            return [_fault(path, best[0].keyword, node, faults_by_way)]
+        missing = [
+            [fault for fault in way_faults if _is_missing(fault, path)] for way_faults in faults_by_way
+        ]
+        others = [
+            [fault for fault in way_faults if not _is_missing(fault, path)] for way_faults in faults_by_way
+        ]
+        needed = list(dict.fromkeys(tuple(fault.path[-1] for fault in way_faults) for way_faults in missing))
+        is_same = (
+            len({frozenset((fault.path, fault.keyword) for fault in way_faults) for way_faults in others})
+            == 1
+        )
         if len(needed) > 1 and () not in needed and is_same:
             # None of them is required alone: each branch requires others.
-            at = found.index(best)
+            at = faults_by_way.index(best)
             return [replace(missing[at][0], bound=tuple(needed)), *others[at]]
         return best
 
@@ -150,8 +159,8 @@ def _conditional(node: Node, value: Any) -> Iterator[Node]:
     """Yield the nodes of the conditions that apply to a value; which branch of a union one means is not known."""
     for part in node.parts:
         if "if" in part:
-            found = node.tree.node(part.get("else" if holds("not", part["if"], value) else "then"))
-            yield from () if found.is_union else (found,)
+            branch = node.tree.node(part.get("else" if holds("not", part["if"], value) else "then"))
+            yield from () if branch.is_union else (branch,)
         for name, schema in part.get("dependentSchemas", {}).items():
             if isinstance(value, Mapping) and name in value:
                 yield node.tree.node(schema)
@@ -160,7 +169,7 @@ def _conditional(node: Node, value: Any) -> Iterator[Node]:
 def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[Fault]:
     needed = [*node.required]
     for dependent in node.says("dependentRequired"):
-        needed += [name for given, names in dependent.items() if given in value for name in names]
+        needed += [name for trigger, names in dependent.items() if trigger in value for name in names]
     for name in dict.fromkeys(needed):
         if name not in value:
             yield _fault((*path, name), "required", node.child(name))
@@ -173,7 +182,9 @@ def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[F
 
 def _of_key(path: Path, keys: Node | None) -> Fault:
     """Return the fault of a key, with what the schema of keys finds in it as its bound."""
-    return _fault(path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], known=True))
+    return _fault(
+        path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], is_refused=True)
+    )
 
 
 # --- faults of a tool's own validator ------------------------------------------------------------------------
@@ -191,20 +202,24 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
 
     None above others at a value of the right type, and none below a wrong or tied value.
     """
-    tied = {each.path for each in judged if each.keyword == "ambiguous"}
-    within = {above for each in judged for above in _above(each.path)}
-    paths = (each.path for each in judged if each.kind in ("type", "value") and each.path in within)
+    tied = {fault.path for fault in judged if fault.keyword == "ambiguous"}
+    within = {above for fault in judged for above in _above(fault.path)}
+    paths = (fault.path for fault in judged if fault.kind in ("type", "value") and fault.path in within)
     wrong = tied | {path for path in paths if not _is_of_type(refused, path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.
-    found = {(each.path, each.of_name) for each in judged}
-    known: dict[Path, tuple[Fault, ...]] = {}
-    for own in judged:
-        is_hidden = own.kind == "type" and own.path in within and own.path not in wrong
-        is_tied = own.path in tied and own.keyword != "ambiguous"
-        if not is_hidden and not is_tied and wrong.isdisjoint(_above(own.path)):
-            told = _explained(refused, own, known)
-            yield from [each for each in told if (each.path, each.of_name) in found] or told
+    judged_names = {(fault.path, fault.of_name) for fault in judged}
+    cache: dict[Path, tuple[Fault, ...]] = {}
+    for fault in judged:
+        is_hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong
+        is_tied = fault.path in tied and fault.keyword != "ambiguous"
+        if not is_hidden and not is_tied and wrong.isdisjoint(_above(fault.path)):
+            explanation = _explained(refused, fault, cache)
+            yield from [
+                explained_fault
+                for explained_fault in explanation
+                if (explained_fault.path, explained_fault.of_name) in judged_names
+            ] or explanation
 
 
 def _above(path: Path) -> Iterator[Path]:
@@ -216,47 +231,53 @@ def _is_of_type(refused: Refused, path: Path) -> bool:
     return node is None or bool(node.fitting(value, exact_integers=refused.exact))
 
 
-def _says_no_more(refused: Refused, own: Fault) -> bool:
+def _says_no_more(refused: Refused, fault: Fault) -> bool:
     """Return whether a ready-made normalizer has refused the types that the schema refuses, which says what came as well."""
-    node = refused.look(own.path).node
-    if own.kind != "type" or not isinstance(own.detail, Text) or node is None:
+    node = refused.look(fault.path).node
+    if fault.kind != "type" or not isinstance(fault.detail, Text) or node is None:
         return False
     from mcp_lenient.refusal.sentences import type_words
 
-    return own.expected_types == node.once(type_words)
+    return fault.expected_types == node.once(type_words)
 
 
-def _explained(refused: Refused, own: Fault, known: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
+def _explained(refused: Refused, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
-    if _says_no_more(refused, own):
-        own = Fault(own.path, own.kind)
-    if own.keyword or own.error_code:
-        return (own,)
-    if own.kind == "key":
-        maps = refused.look(own.path[:-1]).ways
-        keys = [way.tree.node(each) for way in maps for each in way.says("propertyNames")]
-        return (_of_key(own.path, refused.top.tree.any_of(keys)), own)
-    place = refused.look(own.path)
+    if _says_no_more(refused, fault):
+        fault = Fault(fault.path, fault.kind)
+    if fault.keyword or fault.error_code:
+        return (fault,)
+    if fault.kind == "key":
+        maps = refused.look(fault.path[:-1]).ways
+        keys = [way.tree.node(schema) for way in maps for schema in way.says("propertyNames")]
+        return (_of_key(fault.path, refused.top.tree.any_of(keys)), fault)
+    place = refused.look(fault.path)
     # A sentence about this value: the schema of values below or beside it is not the reason.
-    is_own = bool(own.detail or own.kind == "overlooked" or (own.reason and own.kind == "value"))
+    has_sentence = bool(
+        fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value")
+    )
     # A validator reports the faults of every branch of a union of objects.
-    for around in () if is_own else map(refused.look, _above(own.path)):
+    for around in () if has_sentence else map(refused.look, _above(fault.path)):
         is_union = isinstance(around.value, Mapping) and sum(bool(way.properties) for way in around.ways) > 1
-        if is_union and (told := _known(refused, around, known)):
-            return told
-    if own.kind in _OF_NAMES:
-        return (replace(own, keyword=_OF_NAMES[own.kind], node=place.node),)
+        if is_union and (union_faults := _schema_faults(refused, around, cache)):
+            return union_faults
+    if fault.kind in _OF_NAMES:
+        return (replace(fault, keyword=_OF_NAMES[fault.kind], node=place.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
-    shown = refused.look(own.path[:-1]) if place.node is None else place
-    found = _known(refused, shown, known)
-    if shown is not place or is_own:
-        found = tuple(each for each in found if each.path == shown.path)
-    return (*found, own) if is_own or not found else found
+    shown = refused.look(fault.path[:-1]) if place.node is None else place
+    schema_faults = _schema_faults(refused, shown, cache)
+    if shown is not place or has_sentence:
+        schema_faults = tuple(
+            schema_fault for schema_fault in schema_faults if schema_fault.path == shown.path
+        )
+    return (*schema_faults, fault) if has_sentence or not schema_faults else schema_faults
 
 
-def _known(refused: Refused, place: Location, known: dict[Path, tuple[Fault, ...]]) -> tuple[Fault, ...]:
+def _schema_faults(
+    refused: Refused, place: Location, cache: dict[Path, tuple[Fault, ...]]
+) -> tuple[Fault, ...]:
     if place.node is None:
         return ()
-    if place.path not in known:
-        known[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, known=True)
-    return known[place.path]
+    if place.path not in cache:
+        cache[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, is_refused=True)
+    return cache[place.path]

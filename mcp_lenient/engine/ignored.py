@@ -39,7 +39,7 @@ def _shortened(node: Node) -> Mapping[str, Sequence[str]]:
 def has_open_objects(tree: Tree) -> bool:
     """Return whether an object of a schema has properties, or the arguments have none, and does not forbid other names."""
     is_without = not tree.top.properties and _says_nothing_of_others(tree.top)
-    return is_without or any(each.get("additionalProperties") is not False for each in tree.objects)
+    return is_without or any(schema.get("additionalProperties") is not False for schema in tree.objects)
 
 
 def _says_nothing_of_others(node: Node) -> bool:
@@ -99,21 +99,21 @@ def ignored_names(
     by_schema = validator.by_schema
     if not top.once(_may_ignore_names, by_schema):
         return ()
-    changed = frozenset(each.pointer for each in repairs)
+    changed = frozenset(repair.pointer for repair in repairs)
     search = _NameSearch(open_knows_all=by_schema, changed=changed)
-    found = sorted(set(search.names([top], arguments, ())), key=str)
+    ignored = sorted(set(search.names([top], arguments, ())), key=str)
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
-        found = [path for path in found if path in search.lost or pointer(path) in changed]
+        ignored = [path for path in ignored if path in search.lost or pointer(path) in changed]
     else:  # a name that is kept is read by whatever keeps every name, but not as the declared one
-        unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
-        found = [path for path in found if path in search.kept or path in unread]
-    return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in found)
+        unread = unread_paths([path for path in ignored if path not in search.kept], arguments, validator)
+        ignored = [path for path in ignored if path in search.kept or path in unread]
+    return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in ignored)
 
 
 def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `once` passes it
     if by_schema:
         return has_open_objects(top.tree)
-    return any(each is not top.tree.root for each in top.tree.objects)
+    return any(schema is not top.tree.root for schema in top.tree.objects)
 
 
 def ignores_names(node: Node, value: Any) -> bool:
@@ -168,10 +168,10 @@ class _NameSearch:
     def _misspelled(self, ways: Sequence[Node], value: Mapping[str, Any], path: Path) -> Iterator[str]:
         if len(ways) > 1 and any(self.open_knows_all and not (way.properties or way.closed) for way in ways):
             return
-        known = {key for way in ways for key in value if key in way.properties}
+        declared = {key for way in ways for key in value if key in way.properties}
         for way in ways:
             for key in way.undeclared(value) if way.properties else ():
-                if key not in known and self._is_spelling(way, value, path, key):
+                if key not in declared and self._is_spelling(way, value, path, key):
                     yield key
 
     def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:
@@ -196,15 +196,15 @@ def _ways(node: Node, value: Any) -> tuple[Node, ...]:
     return node.possible(value) if node.is_union else (node,)
 
 
-def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
+def unread_paths(ignored: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
     """Return the paths whose values the tool does not read."""
     groups: dict[tuple[str | None, ...], list[Path]] = {}
-    for path in found:
+    for path in ignored:
         groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)
-    asked = list(groups.values())[:_MAX_GROUPS]
-    if found and len(groups) <= _MAX_GROUPS and _are_read(arguments, found, validator):
-        asked = [paths for paths in asked if not _are_read(arguments, paths, validator)]
-    return tuple(path for paths in asked for path in paths)
+    unread = list(groups.values())[:_MAX_GROUPS]
+    if ignored and len(groups) <= _MAX_GROUPS and _are_read(arguments, ignored, validator):
+        unread = [paths for paths in unread if not _are_read(arguments, paths, validator)]
+    return tuple(path for paths in unread for path in paths)
 
 
 def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Validator) -> bool:

@@ -47,18 +47,22 @@ def normalized(
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
     faults: list[Fault] = []
-    for name, own in normalizers.items():
+    for name, chain in normalizers.items():
         sent = arguments.get(name, ABSENT)
         if sent is ABSENT:
-            defaults = (each for each in own if isinstance(each, Default) and each.applies(arguments))
+            defaults = (
+                normalizer
+                for normalizer in chain
+                if isinstance(normalizer, Default) and normalizer.applies(arguments)
+            )
             default = next(defaults, None)
             value, rules = (sent, []) if default is None else (deepcopy(default.value), ["declared_default"])
         else:
-            value, rules, wrong = _normalize_one(name, sent, own, log_errors=log_errors)
+            value, rules, wrong = _normalize_one(name, sent, chain, log_errors=log_errors)
             faults += wrong
         if not _same(value, sent):
             changed[name] = value
-            before, after = ("absent" if each is ABSENT else json_type(each) for each in (sent, value))
+            before, after = ("absent" if state is ABSENT else json_type(state) for state in (sent, value))
             repairs += [Repair(rule, pointer((name,)), before, after) for rule in rules]
     if changed:
         together = {**arguments, **changed}
@@ -103,9 +107,9 @@ def _same(one: Any, other: Any) -> bool:
 def _log_error(name: str, normalize: Normalize, error: Exception) -> None:
     # Code locations only: the text of the exception may contain the value.
     places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
-    told = " <- ".join(f"{code.co_filename}:{line} in {code.co_name}" for code, line in reversed(places))
+    trace = " <- ".join(f"{code.co_filename}:{line} in {code.co_name}" for code, line in reversed(places))
     rule, kind = _rule_name(normalize), type(error).__name__
-    _LOGGER.error("normalizer %s of parameter %r raised %s at %s", rule, name, kind, told)
+    _LOGGER.error("normalizer %s of parameter %r raised %s at %s", rule, name, kind, trace)
 
 
 def _rule_name(normalize: Normalize) -> str:
@@ -131,8 +135,8 @@ class NormalizingValidator(WrappedValidator):
     def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
         """Return the arguments without the normalizations that the tool refuses."""
         refused = {fault.path[:1] for fault in self.validator.faults(result.arguments)}
-        left = {name: own for name, own in self.normalizers.items() if (name,) not in refused}
-        return normalized(arguments, left)
+        remaining = {name: chain for name, chain in self.normalizers.items() if (name,) not in refused}
+        return normalized(arguments, remaining)
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, once normalized."""
@@ -152,5 +156,5 @@ class NormalizingValidator(WrappedValidator):
         """Return the faults of the normalizers and of the validator; log the normalizers' exceptions."""
         result = normalized(arguments, self.normalizers, log_errors=True)
         refused = {fault.path[:1] for fault in result.faults}
-        others = [each for each in self.validator.faults(result.arguments) if each.path[:1] not in refused]
+        others = [fault for fault in self.validator.faults(result.arguments) if fault.path[:1] not in refused]
         return (*result.faults, *others)

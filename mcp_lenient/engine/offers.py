@@ -46,9 +46,9 @@ def violations_of(
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
     most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-    found = [offers.of(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
-    found += [Offered()] * (len(groups) - len(found))
-    return tuple([group.violation(offered) for group, offered in zip(groups, found, strict=True)])
+    offered = [offers.of(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
+    offered += [Offered()] * (len(groups) - len(offered))
+    return tuple([group.violation(offer) for group, offer in zip(groups, offered, strict=True)])
 
 
 class Offers:
@@ -61,11 +61,11 @@ class Offers:
         self._validator, self._reader = validator, reader
         self._rules = (*reader.plan.uncertain, *LIKELY_RULES)
         self._objects: dict[Path, Sequence[Any]] = {}
-        self._left = _MAX_VALIDATED
+        self._validated_left = _MAX_VALIDATED
 
     def of(self, group: FaultGroup, most: int) -> Offered:
         """Return the patches for a group of faults, likeliest first."""
-        found: list[Patch] = []
+        fixes: list[Patch] = []
         likely: list[Patch] = []
         is_whole = group.total == len(group.paths)
         for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
@@ -73,15 +73,15 @@ class Offers:
             for path, value in change.items():
                 new = with_value(new, path, REMOVED if value is ABSENT else plain(value))
             patch = difference(self._refused.arguments, new)
-            is_new = not any(same_json([*patch], [*each]) for each in likely)  # 1 is not true
+            is_new = not any(same_json([*patch], [*other]) for other in likely)  # 1 is not true
             if is_new and self._may_be_said(patch, group):
                 is_correction = self._is_correction(new, change, patch, group)
                 fix = self._for_sent(patch, new, group) if is_correction else ()
-                found += [fix] if fix else []
+                fixes += [fix] if fix else []
                 likely += [patch] * (is_correction or group.code in ("missing", "unknown"))
         if group.rivals:  # one reading alone would decide what is not known
-            found = found if len(found) == len(group.rivals) <= MAX_OFFERS else []
-        return Offered(tuple(found[:most]), tuple(likely))
+            fixes = fixes if len(fixes) == len(group.rivals) <= MAX_OFFERS else []
+        return Offered(tuple(fixes[:most]), tuple(likely))
 
     # What may be changed
 
@@ -91,9 +91,9 @@ class Offers:
             yield from ({path: value} for value in group.rivals)
         elif group.code in ("missing", "unknown"):
             for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
-                ideas = [self._of_name(each, length, is_missing=group.code == "missing") for each in paths]
+                ideas = [self._of_name(path, length, is_missing=group.code == "missing") for path in paths]
                 for values in zip(*ideas, strict=False):
-                    yield dict(zip([each[:length] for each in paths], values, strict=True))
+                    yield dict(zip([path[:length] for path in paths], values, strict=True))
         else:
             for above in (path[:length] for length in range(1, len(path))):
                 yield from ({above: new} for new in self._read(above, only="out_of_list"))
@@ -107,13 +107,13 @@ class Offers:
             return
         kind, name = json_type(place.value), path[-1] if path and isinstance(path[-1], str) else None
         optional, call = place.optional, self._reader.top.call
-        own = name if place.declared else None
-        here = Place(place.node, call, path, path, own, optional=optional, item=name is None)
+        declared_name = name if place.declared else None
+        here = Place(place.node, call, path, path, declared_name, optional=optional, item=name is None)
         for rule in self._rules:
             if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
-                is_asked = optional or not rule.leaves_out
+                is_tried = optional or not rule.leaves_out
                 gives_it = not rule.gives or any(rule.obstacle(way) is None for way in place.ways)
-                yield from rule.apply(here, place.value) if is_asked and gives_it else ()
+                yield from rule.apply(here, place.value) if is_tried and gives_it else ()
 
     def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
@@ -156,10 +156,10 @@ class Offers:
         return self._has_only_others(new, group)
 
     def _has_only_others(self, arguments: Any, group: FaultGroup) -> bool:
-        self._left -= len(self._faults)
-        if self._left < 0:
+        self._validated_left -= len(self._faults)
+        if self._validated_left < 0:
             return False
-        before = {(each.path, each.kind) for each in self._faults}
+        before = {(fault.path, fault.kind) for fault in self._faults}
         # A fault above or below a place of the group is one of its own.
         return all(
             (fault.path, fault.kind) in before
@@ -175,12 +175,12 @@ class Offers:
             bool(patch)
             and self._is_small
             and all(map(self._may_name, self._ends(patch)))
-            and all(self._may_show(each, group) for each in patch)
+            and all(self._may_show(operation, group) for operation in patch)
         )
 
     def _ends(self, patch: Patch) -> Iterator[Path]:
-        texts = (each[end] for each in patch for end in ("from", "path") if end in each)
-        return (path_at(self._refused.arguments, each) for each in texts)
+        texts = (operation[end] for operation in patch for end in ("from", "path") if end in operation)
+        return (path_at(self._refused.arguments, text) for text in texts)
 
     def _for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:
         """Return a patch as it applies to what was sent: a parameter that came as text is replaced as a whole; () if none does."""
@@ -211,15 +211,15 @@ class Offers:
     def _may_name(self, path: Path) -> bool:
         """Return whether no key of a path was chosen by the caller and may be a value."""
         keys = [part for part in path if isinstance(part, str)]
-        is_name_told = not path or self._refused.look(path[:1]).declared or is_name(keys[0])
-        return is_name_told and all(map(exact, keys))
+        is_visible = not path or self._refused.look(path[:1]).declared or is_name(keys[0])
+        return is_visible and all(map(exact, keys))
 
     def _may_show(self, operation: Mapping[str, Any], group: FaultGroup) -> bool:
         """Return whether a value is short, and contains nothing secret or undeclared."""
         value = operation.get("value", {})
         if value in ({}, []):
             return True
-        here = (each for each in group.places if pointer(each.path) == operation["path"])
+        here = (location for location in group.places if pointer(location.path) == operation["path"])
         place = next(here, group.places[0])
         if any(value in (way.enum or ()) for way in place.ways):
             return not place.secret and fits_json(value, MAX_TOLD)

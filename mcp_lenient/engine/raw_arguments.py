@@ -36,12 +36,12 @@ def not_an_object(sent: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
     kind, error_code = json_type(sent), None
     received = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
-    found = break_of(sent) if isinstance(sent, str) else None
-    if found is not None:
+    text_break = break_of(sent) if isinstance(sent, str) else None
+    if text_break is not None:
         from mcp_lenient.refusal.sentences import broken
 
-        error_code = "CUT_OFF" if found.is_end else None
-        message = broken(found, whole=True)
+        error_code = "CUT_OFF" if text_break.is_end else None
+        message = broken(text_break, whole=True)
     elif kind == "string":
         message = Text(
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "

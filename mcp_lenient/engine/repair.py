@@ -58,9 +58,9 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
             return _without(exact, value, steps, validator)
         ignored = ignored_names(reader.plan.top, value, validator, repairs)
         return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
-    left = faults if faults and not steps else validator.faults(value)
-    if left or reading.ties:
-        return Outcome("refused", value, repairs, (*reading.ties, *left))
+    remaining = faults if faults and not steps else validator.faults(value)
+    if remaining or reading.ties:
+        return Outcome("refused", value, repairs, (*reading.ties, *remaining))
     # The tool would accept the partial repairs, but a guard forbids using them.
     return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
 
@@ -109,13 +109,13 @@ def _by_place(faults: Sequence[Fault]) -> dict[Path, Fault]:
 
 def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
     """Return the first step at each place, and none inside another."""
-    found: dict[int, ReadingStep] = {}
+    outermost: dict[int, ReadingStep] = {}
     places: set[Path] = set()
     for at, step in steps.items():
         if places.isdisjoint(step.to[:length] for length in range(len(step.to) + 1)):
-            found[at] = step
+            outermost[at] = step
             places.add(step.to)
-    return found
+    return outermost
 
 
 def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:

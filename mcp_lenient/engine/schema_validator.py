@@ -112,15 +112,15 @@ class ClosedValidator(WrappedValidator):
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """What the tool refuses, and unknown names."""
-        found = self.validator.faults(arguments)
-        known = {fault.path for fault in found}
-        unknown = self._unknown(arguments, accepted=not found)
-        return (*found, *(Fault(path, "unknown") for path in unknown if path not in known))
+        validator_faults = self.validator.faults(arguments)
+        refused = {fault.path for fault in validator_faults}
+        unknown = self._unknown(arguments, accepted=not validator_faults)
+        return (*validator_faults, *(Fault(path, "unknown") for path in unknown if path not in refused))
 
     def _unknown(self, arguments: Mapping[str, Any], *, accepted: bool) -> tuple[Path, ...]:
-        found = [each.path for each in faults(self.top, arguments) if each.kind == "unknown"]
+        paths = [fault.path for fault in faults(self.top, arguments) if fault.kind == "unknown"]
         # A name that only this validator knows (one of Pydantic's aliases) is read.
-        return unread_paths(found, arguments, self.validator) if found and accepted else tuple(found)
+        return unread_paths(paths, arguments, self.validator) if paths and accepted else tuple(paths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bo
     declared, schema = _declared(tool, policies, warn)
     read = readable(with_types(schema, declared))
     if read.unread:
-        warn("tool_not_compiled", tool.name, read.told)
+        warn("tool_not_compiled", tool.name, read.summary)
     policy = policies.of(tool.name, tool.policy, declared)
     if policy.dispatches is not None:
         words = policy.dispatches.aliases(schema.get("properties", {}).keys())
@@ -90,10 +90,10 @@ def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared,
     )
 
 
-def _published_form(policy: Policy, asked: Face | None) -> Face | None:
+def _published_form(policy: Policy, requested: Face | None) -> Face | None:
     """Return the form of a tool's schema: the one that a client asked for, unless the policy keeps it unchanged."""
-    own = policy.publish if isinstance(policy.publish, Face) else None
+    tool_form = policy.publish if isinstance(policy.publish, Face) else None
     if policy.mode == "off":
         return None
-    keeps = own is not None and own.name == "unchanged"
-    return own if asked is None or keeps else asked
+    keeps = tool_form is not None and tool_form.name == "unchanged"
+    return tool_form if requested is None or keeps else requested

@@ -76,7 +76,7 @@ class ReadableSchema:
         return not self.recursive or nests_less(value, _DEEPEST_VALUE)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """A sentence that lists the parts taken out."""
         places = [f"{place or '/'} ({why})" for place, why in islice(self.unread.items(), _MAX_LISTED)]
         more = len(self.unread) - len(places)
@@ -97,7 +97,7 @@ class _Translation:
         self._schemas: list[Schema] = []
         self._places: dict[int, Path] = {}
         """The path of a translated schema, by its id; of one that only references lead to, the published path."""
-        self._made: dict[int, tuple[Path, Schema]] = {}
+        self._translated: dict[int, tuple[Path, Schema]] = {}
         """The path and translation of a published schema, by its id."""
         self._targets: dict[int, Schema] = {}
         """The target of a translated ``$ref``, by the id of the schema that has it."""
@@ -136,7 +136,7 @@ class _Translation:
             return self._take_out(new, "not a schema")
         if len(place) > _MAX_DEPTH or len(self._schemas) > _MAX_SCHEMAS:
             return self._take_out(new, "nested too deep, or too many schemas")
-        self._made[id(schema)] = place, new
+        self._translated[id(schema)] = place, new
         if not (self._ref_alone and "$ref" in schema):
             resource = self._named.enter(schema, resource)
         new.update(modern(schema, ref_alone=self._ref_alone, is_root=not place))
@@ -170,11 +170,11 @@ class _Translation:
             referred = self._named.found(reference, resource, is_dynamic=is_dynamic)
             target = None if referred is None else referred.schema
             if isinstance(target, Mapping) and referred is not None:
-                if id(target) not in self._made:
+                if id(target) not in self._translated:
                     place = self._free_place()
                     translated = self._translate(target, place, referred.resource, referred.path)
                     self._root["$defs"][place[-1]] = translated
-                place, self._targets[id(new)] = self._made[id(target)]
+                place, self._targets[id(new)] = self._translated[id(target)]
                 new["$ref"] = _reference(place)
             elif isinstance(target, bool):
                 new.update({} if target else {"not": {}})

@@ -155,7 +155,7 @@ def valid_arguments(
     """
     read = readable(schema)
     if read.unread:
-        raise NoValueError(read.told)
+        raise NoValueError(read.summary)
     tree = Tree(read)
     maker = _Maker(tree, random, wide)
     validator = PublishedSchemaValidator(read)

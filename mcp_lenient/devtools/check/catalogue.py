@@ -104,7 +104,7 @@ def schema_unusable(surface: Surface) -> Iterator[Hit]:
     read = readable(surface.input_schema)
     if read.unread:
         yield Hit(
-            f"Part of the input schema cannot be read: {read.told}.",
+            f"Part of the input schema cannot be read: {read.summary}.",
             "Make it valid JSON Schema that refers to nothing outside itself.",
         )
 
