@@ -26,7 +26,7 @@ def read_configuration(target: Any) -> Any:
     servers = target.get("mcpServers", target)
     if not isinstance(servers, Mapping):
         return target
-    read = {name: _read(name, own) for name, own in servers.items()}
+    read = {name: _read(name, server) for name, server in servers.items()}
     return {**target, "mcpServers": read} if "mcpServers" in target else read
 
 
@@ -34,16 +34,14 @@ def _read(name: Any, server: Any) -> Any:
     if not isinstance(server, Mapping):
         return server
     if server.keys().isdisjoint(_NEEDED):
-        for given in server:
-            if likely := near(str(given), _NEEDED):
-                msg = f"Server {name!r} has the unknown field {given!r}; it probably means {likely[0]!r}."
+        for field in server:
+            if likely := near(str(field), _NEEDED):
+                msg = f"Server {name!r} has the unknown field {field!r}; it probably means {likely[0]!r}."
                 raise ValueError(msg)
-    asked = server.get("transport")
-    if asked is None or asked in _KNOWN:
+    transport = server.get("transport")
+    if transport is None or transport in _KNOWN:
         return server
-    if asked not in _SPELLINGS:
-        msg = (
-            f"Server {name!r} has the unknown transport {asked!r}; known are {', '.join(map(repr, _KNOWN))}."
-        )
+    if transport not in _SPELLINGS:
+        msg = f"Server {name!r} has the unknown transport {transport!r}; known are {', '.join(map(repr, _KNOWN))}."
         raise ValueError(msg)
-    return {**server, "transport": _SPELLINGS[asked]}
+    return {**server, "transport": _SPELLINGS[transport]}

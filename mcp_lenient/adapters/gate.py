@@ -214,7 +214,7 @@ class Gate:
         self,
         call: HostCall,
         tool: HostTool,
-        kept: dict[Any, Contract],
+        contracts: dict[Any, Contract],
         limit: Allowance | None = None,
     ) -> Decision:
         """Decide about a call whose tool is known, in this thread.
@@ -222,11 +222,11 @@ class Gate:
         Args:
             call: The call.
             tool: Its current tool.
-            kept: The contracts compiled so far; that of this tool is added.
+            contracts: Those compiled so far; that of this tool is added.
             limit: Replaces the decision before it is recorded.
         """
         self.operator.reload_at_once()
-        decision = self.compiled(tool, kept).decide(call.arguments)
+        decision = self.compiled(tool, contracts).decide(call.arguments)
         decision = decision if limit is None else limit(decision)
         if decision.status != "refused":
             self.forget_at_once(call.name, call.who)
@@ -331,9 +331,9 @@ class Gate:
     async def _not_found(self, call: HostCall, source: ToolSource) -> Decision:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
         names = await source.names()
-        meant = await self.meant(call.name, names, source) if names is not None and source.renames else None
-        if meant is not None:
-            renamed = replace(meant.accepted({}), repairs=(RENAMED_TOOL,), name=meant.tool.name)
+        similar = await self.meant(call.name, names, source) if names is not None and source.renames else None
+        if similar is not None:
+            renamed = replace(similar.accepted({}), repairs=(RENAMED_TOOL,), name=similar.tool.name)
             if renamed.fate != "observed":
                 return renamed
             self.record(call, renamed)
@@ -351,11 +351,15 @@ class Gate:
         tool = None if target is None else await source.tool(target.name, fresh=True)
         if tool is None or target is None:
             return None
-        meant = self.compiled(tool, source.compiled)
-        if meant.mode == "off" or meant.plan.destructive or not meant.policy.allows(RENAMED_TOOL.rule):
+        contract = self.compiled(tool, source.compiled)
+        if (
+            contract.mode == "off"
+            or contract.plan.destructive
+            or not contract.policy.allows(RENAMED_TOOL.rule)
+        ):
             return None
         is_there = target.upstream is None or same_tool_name(target.upstream, "".join(tool.mounted[:1]))
-        return meant if is_there else None
+        return contract if is_there else None
 
     def _unknown(
         self, call: HostCall, decision: Decision, source: ToolSource, names: Collection[str]
@@ -376,17 +380,17 @@ class Gate:
         answer = answer if again is None else unknown_again(answer, again, policy.language)
         return worded(refusal_result(answer, has_output_schema=False), call, policy.language)
 
-    def compiled(self, tool: HostTool, kept: dict[Any, Contract]) -> Contract:
+    def compiled(self, tool: HostTool, contracts: dict[Any, Contract]) -> Contract:
         """Return a tool with its contract, which is compiled again only if the tool or its policy has changed."""
         policies, key = self.operator.policies, tool.key or tool.name
-        cached = kept.get(key)
+        cached = contracts.get(key)
         if cached is not None and cached.policies is policies and cached.tool == tool:
             return cached
-        if len(kept) >= _MOST:
-            kept.pop(next(iter(kept)), None)
+        if len(contracts) >= _MOST:
+            contracts.pop(next(iter(contracts)), None)
         warn = self.telemetry.log.warn_once
-        kept[key] = contract_of(tool, policies, warn, publishes=self._publishes)
-        return kept[key]
+        contracts[key] = contract_of(tool, policies, warn, publishes=self._publishes)
+        return contracts[key]
 
     async def check(self, source: ToolSource, policies: Policies | None = None) -> None:
         """Compare a definitions file with the tools of a host.

@@ -34,20 +34,20 @@ class ListedTools(ToolSource):
     """The tools that a server lists to the caller of one call.
 
     Attributes:
-        kept: The state kept between calls.
+        server_tools: The state between calls.
         list_page: Requests a page from the server.
         as_validator: Returns the server's own validator for a schema; None if the server has none.
         server_names: The names of the server.
     """
 
-    kept: ServerTools
+    server_tools: ServerTools
     list_page: ListPage
     as_validator: Callable[[Mapping[str, Any]], Any] | None = None
     server_names: Collection[str] = ()
-    _own: dict[str, HostTool] | None = field(default=None, init=False)
+    _listed_now: dict[str, HostTool] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.compiled = self.kept.compiled
+        self.compiled = self.server_tools.compiled
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a listed tool; the list is refreshed at most once per call."""
@@ -64,29 +64,29 @@ class ListedTools(ToolSource):
             ToolsUnknownError: From what the server raises instead of a list.
         """
         # Meanwhile the server may have listed other tools to another caller.
-        known = self.kept.listed if self._own is None else self._own
-        if known is not None and (self._own is not None or not fresh):
-            return known
+        before = self.server_tools.listed if self._listed_now is None else self._listed_now
+        if before is not None and (self._listed_now is not None or not fresh):
+            return before
         listed: dict[str, HostTool] = {}
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._page(cursor)
-            told = page if isinstance(page, Mapping) else page.model_dump(by_alias=True)
-            tools = told.get("tools", ())
-            for record, tool in zip(tools if page is told else page.tools, tools, strict=True):
-                own = None if self.as_validator is None else self.as_validator(tool["inputSchema"])
-                listed[tool["name"]] = HostTool.listed(tool, own, record)
-            cursor = told.get("nextCursor")
+            message = page if isinstance(page, Mapping) else page.model_dump(by_alias=True)
+            tools = message.get("tools", ())
+            for record, tool in zip(tools if page is message else page.tools, tools, strict=True):
+                validator = None if self.as_validator is None else self.as_validator(tool["inputSchema"])
+                listed[tool["name"]] = HostTool.listed(tool, validator, record)
+            cursor = message.get("nextCursor")
             if not cursor:
                 break
         else:
             raise ToolsUnknownError from RuntimeError(
                 f"The server lists tools on more than {_MOST_PAGES:,} pages."
             )
-        if known is not None:
+        if before is not None:
             # An unchanged tool stays the same object and keeps its contract.
-            listed = {name: _unchanged(known.get(name), tool) for name, tool in listed.items()}
-        self.kept.listed = self._own = listed
+            listed = {name: _unchanged(before.get(name), tool) for name, tool in listed.items()}
+        self.server_tools.listed = self._listed_now = listed
         return listed
 
     async def _page(self, cursor: str | None) -> Any:

@@ -23,15 +23,15 @@ def with_repairs(result: ResultT, decision: Decision) -> ResultT:
             ``content`` and ``meta``. Tools may share and cache it.
         decision: The decision about the call.
     """
-    own: Any = result
-    if isinstance(own, dict):
-        is_of_tool = own.get("resultType") in (None, "complete") and "content" in own
-        return cast("ResultT", decision.with_repairs(own)) if is_of_tool else result
-    if not (decision.applied_repairs and hasattr(own, "content") and hasattr(own, "meta")):
+    answer: Any = result
+    if isinstance(answer, dict):
+        is_of_tool = answer.get("resultType") in (None, "complete") and "content" in answer
+        return cast("ResultT", decision.with_repairs(answer)) if is_of_tool else result
+    if not (decision.applied_repairs and hasattr(answer, "content") and hasattr(answer, "meta")):
         return result
-    told = decision.with_repairs({"content": [], "_meta": own.meta})
-    notes = map(TextContent.model_validate, told["content"])
-    changed: Any = {"content": [*own.content, *notes], "meta": told["_meta"]}
-    if isinstance(own, BaseModel):
-        return cast("ResultT", own.model_copy(update=changed))
-    return cast("ResultT", replace(own, **changed))
+    changes = decision.with_repairs({"content": [], "_meta": answer.meta})
+    notes = map(TextContent.model_validate, changes["content"])
+    changed: Any = {"content": [*answer.content, *notes], "meta": changes["_meta"]}
+    if isinstance(answer, BaseModel):
+        return cast("ResultT", answer.model_copy(update=changed))
+    return cast("ResultT", replace(answer, **changed))

@@ -88,7 +88,7 @@ def settings() -> Settings:
         PolicyError: When a setting has an unknown value.
     """
     try:
-        found = Settings()
+        environment = Settings()
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
@@ -96,9 +96,9 @@ def settings() -> Settings:
         allowed = ", ".join(map(repr, words[name]))
         msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {fault['input']!r}."
         raise PolicyError(msg) from None
-    if found.publish is not None:
-        face_named(found.publish)
-    return found
+    if environment.publish is not None:
+        face_named(environment.publish)
+    return environment
 
 
 class HostSettings(TypedDict, total=False):
@@ -193,18 +193,20 @@ class Operator:
         unrepairable: Unrepairable = "forward",
         own_spans: bool = False,
     ) -> None:
-        own = settings()
+        environment = settings()
         hook = None if on_decision is None else DecisionHook(on_decision, values=decision_values)
         self.telemetry = CallTelemetry(clients, own_spans=own_spans, hook=hook)
-        if repeats_key is None and own.repeats_key is not None:
-            repeats_key = own.repeats_key.get_secret_value()
+        if repeats_key is None and environment.repeats_key is not None:
+            repeats_key = environment.repeats_key.get_secret_value()
         self.repeats = repeats_in(repeats, repeats_key, self._warn_of_store)
         self.recording = None if record is None else _recording(record)
         self.keeps_values = record is not None or (hook is not None and decision_values)
         self._policies_with = partial(
-            Policies, policy, tools or {}, unrepairable=unrepairable, bounded=own.bounded, mode=mode
+            Policies, policy, tools or {}, unrepairable=unrepairable, bounded=environment.bounded, mode=mode
         )
-        declared, self._watched = _loaded(own.config if definitions is None else definitions, reload=reload)
+        declared, self._watched = _loaded(
+            environment.config if definitions is None else definitions, reload=reload
+        )
         self.policies = self._policies_with(definitions=declared)
         self.reloads = self._watched is not None
 
@@ -272,8 +274,11 @@ class Operator:
         texts = [name for name in schemas if self.policies.declared(name).description is not None]
         if any(not self.policies.named(name).publish_statements for name in texts):
             self.telemetry.log.warn_once("definition_unused", _NOT_PUBLISHED, _NOT_PUBLISHED)
-        own = {name: schema.get("properties") for name, schema in schemas.items()}
-        published = {name: each if isinstance(each, Mapping) else () for name, each in own.items()}
+        properties = {name: schema.get("properties") for name, schema in schemas.items()}
+        published = {
+            name: parameters if isinstance(parameters, Mapping) else ()
+            for name, parameters in properties.items()
+        }
         for sentence in unknown_names(self.policies.definitions, published):
             self.telemetry.log.warn_once("definition_unused", sentence, sentence)
 
@@ -302,23 +307,29 @@ def takes_settings(function: FunctionT) -> FunctionT:
 
     If it takes others as well, these are annotated as ``Any``.
     """
-    own = signature(function)
-    known = signature(Operator).parameters
-    named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-    others = [each for each in own.parameters.values() if each not in named and each.annotation == "Any"]
-    added = [known[name] for name in HostSettings.__annotations__]
-    shown = own.replace(parameters=[*named, *added, *others])
+    author = signature(function)
+    settings = signature(Operator).parameters
+    named = [
+        parameter for parameter in author.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD
+    ]
+    others = [
+        parameter
+        for parameter in author.parameters.values()
+        if parameter not in named and parameter.annotation == "Any"
+    ]
+    added = [settings[name] for name in HostSettings.__annotations__]
+    shown = author.replace(parameters=[*named, *added, *others])
     owner = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
-    def checked(*args: Any, **given: Any) -> Any:
-        for name in given:
+    def checked(*args: Any, **options: Any) -> Any:
+        for name in options:
             if not others and name not in shown.parameters:
                 near = get_close_matches(name, shown.parameters, n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(shown.parameters)}."
                 msg = f"{owner}() got an unexpected keyword argument {name!r}. {hint}"
                 raise TypeError(msg)
-        return function(*args, **given)
+        return function(*args, **options)
 
     checked.__signature__ = shown  # type: ignore[attr-defined]
     return cast("FunctionT", checked)

@@ -154,17 +154,17 @@ async def dispatch(
     async with _session(target) as session:
         tools = await session.tools(anew=not isinstance(target, LenientSession))
         prefixes = _prefixes(session)
-        known = {*servers, *prefixes, *filter(None, [server_name(session)])}
-        requested = requested_calls(answer, _readable_names(tools), dialect, known)
-        if any(len(_names(each, tools, prefixes)) != 1 for each in requested.calls):
+        server_names = {*servers, *prefixes, *filter(None, [server_name(session)])}
+        requested = requested_calls(answer, _readable_names(tools), dialect, server_names)
+        if any(len(_names(call, tools, prefixes)) != 1 for call in requested.calls):
             tools = await session.tools(anew=True)
         calls = [
             await _called(session, call, tools, prefixes, requested.prose, _RUNS_BESIDE[prose])
             for call in requested.calls
         ]
-    answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
-    if told := _why_not_read(requested, language(session.language_of(""))):
-        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
+    answers = [_answer(call.tool, done) for call, done in zip(requested.calls, calls, strict=True)]
+    if reason := _why_not_read(requested, language(session.language_of(""))):
+        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, reason)))]
     return Dispatched(tuple(calls), result_messages(requested.form, answers))
 
 
@@ -213,12 +213,12 @@ def _kept_session(target: Any, client: Session) -> LenientSession:
 
 def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schemas by name and by unprefixed name, if only one tool has it."""
-    found: dict[str, Any] = {}
+    unprefixed: dict[str, Any] = {}
     for name, tool in tools.items():
         for separator in _SEPARATOR.finditer(name):
             rest = name[separator.end() :]
-            found[rest] = {} if rest in found else field(tool, "input_schema")
-    return {**found, **{name: field(tool, "input_schema") for name, tool in tools.items()}}
+            unprefixed[rest] = {} if rest in unprefixed else field(tool, "input_schema")
+    return {**unprefixed, **{name: field(tool, "input_schema") for name, tool in tools.items()}}
 
 
 def _prefixes(session: LenientSession) -> tuple[str, ...]:
@@ -239,8 +239,8 @@ async def _called(
     name = names[0] if len(names) == 1 else call.tool
     words = language(session.language_of(name))
     if len(names) != 1:
-        known, listed = names or near(name, tools.keys()), () if names else tools.keys()
-        result = _result(unknown_tool(name, known, listed, language=session.language_of(name)))
+        similar, listed = names or near(name, tools.keys()), () if names else tools.keys()
+        result = _result(unknown_tool(name, similar, listed, language=session.language_of(name)))
     elif call.may_be_cut:
         message = words(
             "The call of '{tool}' was not run: the answer was cut off, and this call, its last one, may be "

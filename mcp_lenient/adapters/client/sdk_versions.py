@@ -41,7 +41,7 @@ def errors_of(session: object) -> tuple[type[Exception], ...]:
 
 async def tools_page(session: Any, cursor: str | None) -> Any:
     """Return a page of ``tools/list``, from a cursor on."""
-    own: Any = session if isinstance(session, ClientSession) else session.session
-    if "params" not in signature(own.list_tools).parameters:  # SDK 1 until 1.22
-        return await own.list_tools(cursor)
-    return await own.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+    sdk_session: Any = session if isinstance(session, ClientSession) else session.session
+    if "params" not in signature(sdk_session.list_tools).parameters:  # SDK 1 until 1.22
+        return await sdk_session.list_tools(cursor)
+    return await sdk_session.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)

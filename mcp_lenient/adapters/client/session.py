@@ -52,7 +52,7 @@ class LenientSession:
     ) -> None:
         self._session: Any = session
         self._gate = Gate(policy, **settings)
-        self._kept = ServerTools()
+        self._server_tools = ServerTools()
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the session."""
@@ -91,7 +91,7 @@ class LenientSession:
         return shared
 
     def _source(self) -> ListedTools:
-        return ListedTools(self._kept, partial(sdk_versions.tools_page, self._session))
+        return ListedTools(self._server_tools, partial(sdk_versions.tools_page, self._session))
 
     async def call_tool(self, name: str, arguments: Any = None, *rest: Any, **options: Any) -> Any:
         """Call a tool like the session, with arguments repaired by its schema.
@@ -128,8 +128,8 @@ class LenientSession:
 
         Arguments that are not an object, which no session sends, are answered with an envelope in every mode.
         """
-        own: Any = self._session
-        call = own.call_tool_mcp if sdk_versions.is_fastmcp(own) else own.call_tool
+        session: Any = self._session
+        call = session.call_tool_mcp if sdk_versions.is_fastmcp(session) else session.call_tool
         answer = await self._call(call, name, arguments, rest, options, answers=True)
         return CallToolResult.model_validate(answer) if isinstance(answer, dict) else answer
 
@@ -168,8 +168,8 @@ class LenientSession:
 
     def is_destructive(self, name: str) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""
-        tool = (self._kept.listed or {})[name]
-        return self._gate.compiled(tool, self._kept.compiled).plan.destructive
+        tool = (self._server_tools.listed or {})[name]
+        return self._gate.compiled(tool, self._server_tools.compiled).plan.destructive
 
     def language_of(self, name: str) -> str:
         """Return the language of messages about a tool."""

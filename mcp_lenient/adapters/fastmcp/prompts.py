@@ -47,7 +47,7 @@ _PATIENCE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Arguments:
     """What is known of the arguments of a prompt.
 
     Attributes:
@@ -119,7 +119,7 @@ async def _repaired(
     policy, sent = policy_for(message.name), message.arguments or {}
     if fastmcp_context is None or policy.mode == "off":
         return context
-    prompt = await _known(fastmcp_context.fastmcp, message.name, version_asked(message))
+    prompt = await _arguments_of(fastmcp_context.fastmcp, message.name, version_asked(message))
     if prompt is None or await anyio.to_thread.run_sync(partial(prompt.renders, sent, closed=policy.closed)):
         return context
     if not prompt.certain:
@@ -211,29 +211,29 @@ async def _refused_at(
         return await call_next(context)
 
 
-async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:
+async def _arguments_of(server: FastMCP, name: str, version: VersionSpec | None) -> _Arguments | None:
     """Return what is known of a prompt's arguments, down through mounted servers; None if there is no such prompt."""
     prompt = await server.get_prompt(name, version)
     below = None if prompt is None else compat.delegate(prompt)
     if below is not None:
         async with Context(fastmcp=below[0]):
-            known = await _known(*below)
-        return None if known is None else replace(known, route=(below[:2], *known.route))
+            arguments = await _arguments_of(*below)
+        return None if arguments is None else replace(arguments, route=(below[:2], *arguments.route))
     if isinstance(prompt, FunctionPrompt):
         names = frozenset(argument.name for argument in prompt.arguments or ())
         schema = cache(lambda: TypeAdapter(prompt.fn).json_schema())  # type: ignore[arg-type]
-        return _Known(names, schema, partial(compat.prompt_values, prompt), partial(_renders, prompt))
+        return _Arguments(names, schema, partial(compat.prompt_values, prompt), partial(_renders, prompt))
     return None if prompt is None else await anyio.to_thread.run_sync(_listed, prompt)
 
 
-async def _listed_anew(server: FastMCP, message: GetPromptRequestParams) -> _Known | None:
+async def _listed_anew(server: FastMCP, message: GetPromptRequestParams) -> _Arguments | None:
     """Return what a server lists of a prompt now; FastMCP's proxies keep their lists for minutes."""
     with anyio.move_on_after(_PATIENCE):
         await server.list_prompts(run_middleware=False)
-    return await _known(server, message.name, version_asked(message))
+    return await _arguments_of(server, message.name, version_asked(message))
 
 
-def _listed(prompt: Prompt) -> _Known:
+def _listed(prompt: Prompt) -> _Arguments:
     """Return what the list of a prompt's arguments says: names, and FastMCP's note of what is not a string."""
     arguments = prompt.arguments or ()
     stated = {argument.name: _stated(argument.description or "") for argument in arguments}
@@ -255,7 +255,7 @@ def _listed(prompt: Prompt) -> _Known:
     def accepts(sent: Mapping[str, Any]) -> bool:
         return sent.keys() >= set(required) and _passes(partial(converts, sent))
 
-    return _Known(frozenset(stated), lambda: schema, converts, accepts, certain=False)
+    return _Arguments(frozenset(stated), lambda: schema, converts, accepts, certain=False)
 
 
 def _stated(description: str) -> dict[str, Any]:

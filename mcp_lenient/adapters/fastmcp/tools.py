@@ -124,10 +124,10 @@ def _published(fault: Fault, published: Mapping[Any, str], arguments: Mapping[st
     return replace(fault, path=(name, *fault.path[1:])) if name in arguments else Fault((name,), "missing")
 
 
-def as_published(tool: Tool, **asked: Any) -> dict[str, Any]:
+def as_published(tool: Tool, **requested: Any) -> dict[str, Any]:
     """Return the fields of a :class:`HostTool` that its server publishes, and those of the request: key and form."""
     return {
-        **asked,
+        **requested,
         "name": tool.name,
         "schema": tool.parameters,
         "annotations": tool.annotations,
@@ -136,7 +136,7 @@ def as_published(tool: Tool, **asked: Any) -> dict[str, Any]:
     }
 
 
-async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> HostTool:
+async def find_target(server: FastMCP, tool: Tool, **requested: Any) -> HostTool:
     """Find what validates a tool, down through mounted servers and transformed tools.
 
     Must run where the tool was looked up: mounted servers are asked for what this client may see.
@@ -145,21 +145,21 @@ async def find_target(server: FastMCP, tool: Tool, **asked: Any) -> HostTool:
     if delegated is not None:
         below = await _target_in(*delegated)
         if below is None:
-            return HostTool(**as_published(tool, **asked))
-        fields = {**as_published(tool, **asked), "schema": below.schema}
+            return HostTool(**as_published(tool, **requested))
+        fields = {**as_published(tool, **requested), "schema": below.schema}
         return replace(below, **fields, route=(delegated[:2], *below.route))
     transformed = compat.transformed(tool)
     if transformed is not None:
-        return await _transformed(server, transformed, **asked)
+        return await _transformed(server, transformed, **requested)
     if compat.runs_its_function(tool):
-        return reached(tool, strict=host.is_strict(server), **asked)
-    return HostTool(**as_published(tool, **asked), drops_names=compat.drops_names(tool))
+        return reached(tool, strict=host.is_strict(server), **requested)
+    return HostTool(**as_published(tool, **requested), drops_names=compat.drops_names(tool))
 
 
-async def _transformed(server: FastMCP, tool: TransformedTool, **asked: Any) -> HostTool:
+async def _transformed(server: FastMCP, tool: TransformedTool, **requested: Any) -> HostTool:
     below = await find_target(server, tool.parent_tool)
     schema = compat.accepted_schema(tool, below.schema, certain=below.validator is not None)
-    fields, forwarding = {**as_published(tool, **asked), "schema": schema}, compat.forwarding(tool)
+    fields, forwarding = {**as_published(tool, **requested), "schema": schema}, compat.forwarding(tool)
     if forwarding is None:
         return HostTool(**fields)
     # Below a server of FastMCP there are tools of such servers only.
@@ -174,15 +174,15 @@ async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) ->
         return None if tool is None else await find_target(server, tool)
 
 
-def reached(tool: FunctionTool, *, strict: bool, **asked: Any) -> HostTool:
+def reached(tool: FunctionTool, *, strict: bool, **requested: Any) -> HostTool:
     """Return a function tool with its validator on a server of this strictness."""
     try:
         validator = FunctionValidator(tool, strict=strict)
     except SchemaError:
-        return HostTool(**as_published(tool, **asked))
+        return HostTool(**as_published(tool, **requested))
     marks = marks_of(tool.fn)
     return HostTool(
-        **as_published(tool, **asked),
+        **as_published(tool, **requested),
         validator=validator,
         in_thread=validator.has_validators,
         function=tool.fn,
@@ -260,13 +260,13 @@ class ServerSource(ToolSource):
             self.contracts, server, CallToolRequestParams(name=""), self._caller, found_by=found_by
         )
 
-    def kept(self, name: str) -> Contract | None:
+    def compiled_last(self, name: str) -> Contract | None:
         """Return a tool as it was compiled last; it may have been replaced since."""
         return self.compiled.get(_key(name, self._message, self._caller))
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
-        contract = self.kept(name)
+        contract = self.compiled_last(name)
         if contract is not None and not fresh and not contract.normalizers:
             return contract.tool
         tool, key = await self._look_up(name), _key(name, self._message, self._caller)

@@ -51,7 +51,7 @@ class LenientInterceptor:
     ) -> None:
         self._servers = servers
         self._gate = Gate(policy, **settings)
-        self._kept: dict[str, ServerTools] = {}
+        self._server_tools: dict[str, ServerTools] = {}
 
     async def __call__(
         self,
@@ -59,8 +59,8 @@ class LenientInterceptor:
         handler: Callable[[MCPToolCallRequest], Awaitable[MCPToolCallResult]],
     ) -> MCPToolCallResult:
         """Repair one call and send it, or answer it with the envelope."""
-        kept = self._kept.setdefault(request.server_name, ServerTools())
-        source = ListedTools(kept, partial(self._list, request))
+        server_tools = self._server_tools.setdefault(request.server_name, ServerTools())
+        source = ListedTools(server_tools, partial(self._list, request))
         call = HostCall(request.name, request.args, who=partial(_who, request.server_name))
         decision = await self._gate.decide(call, source)
         if decision.refusal is not None:

@@ -62,10 +62,10 @@ async def load_tools(
     if isinstance(session, Mapping):
         servers: Mapping[str, Any] = read_configuration(session.get("mcpServers", session))
         client = _configured if "mcpServers" in session else _connected
-        opened = [(name, own, client(name, own)) for name, own in servers.items()]
-        return [tool for each in opened for tool in await _tools_at(*each)]
-    own = session if isinstance(session, LenientSession) else lenient_session(session)
-    return [to_langchain(tool, own.call_tool_mcp) for tool in (await own.tools()).values()]
+        opened = [(name, server, client(name, server)) for name, server in servers.items()]
+        return [tool for entry in opened for tool in await _tools_at(*entry)]
+    lenient = session if isinstance(session, LenientSession) else lenient_session(session)
+    return [to_langchain(tool, lenient.call_tool_mcp) for tool in (await lenient.tools()).values()]
 
 
 def _configured(name: str, server: Mapping[str, Any]) -> Callable[[], Client[Any]]:
@@ -80,30 +80,32 @@ def _connected(name: str, connection: Mapping[str, Any]) -> Callable[[], Client[
     from fastmcp import Client
     from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 
-    own = {key: value for key, value in connection.items() if value is not None}
-    kind = own.pop("transport", "stdio" if "command" in own else "http")
+    options = {key: value for key, value in connection.items() if value is not None}
+    kind = options.pop("transport", "stdio" if "command" in options else "http")
     make, keys = {
         "stdio": (StdioTransport, ("command", "args", "env", "cwd", "timeout")),
         "sse": (SSETransport, (*_HTTP_KEYS, "sse_read_timeout")),
     }.get(kind, (StreamableHttpTransport, _HTTP_KEYS))
     needed = keys[0]
-    for key in (*(own.keys() - keys), *({needed} - own.keys())):
-        told = "lacks the key" if key == needed else "has the unknown key"
-        msg = f"The connection {name!r} {told} {key!r}; keys of the transport {kind!r} are {', '.join(keys)}."
+    for key in (*(options.keys() - keys), *({needed} - options.keys())):
+        wrong = "lacks the key" if key == needed else "has the unknown key"
+        msg = (
+            f"The connection {name!r} {wrong} {key!r}; keys of the transport {kind!r} are {', '.join(keys)}."
+        )
         raise ValueError(msg)
-    timeout = own.pop("timeout", None)
-    if (factory := own.get("httpx_client_factory")) is not None:
-        own["httpx_client_factory"] = _clients_of(factory)
-    given: dict[str, Any] = {"args": [], **own} if kind == "stdio" else own
-    return lambda: Client(make(**given), timeout=timeout)
+    timeout = options.pop("timeout", None)
+    if (factory := options.get("httpx_client_factory")) is not None:
+        options["httpx_client_factory"] = _clients_of(factory)
+    parameters: dict[str, Any] = {"args": [], **options} if kind == "stdio" else options
+    return lambda: Client(make(**parameters), timeout=timeout)
 
 
 def _clients_of(factory: Callable[..., Any]) -> Callable[..., Any]:
     """Call an author's factory with the three arguments that LangChain names, and follow redirects as FastMCP does."""
 
     def make(*, headers: Any = None, timeout: Any = None, auth: Any = None, **_: Any) -> Any:
-        given = {} if timeout is None else {"timeout": timeout}  # else the factory's own default holds
-        client = factory(headers=headers, auth=auth, **given)
+        timeouts = {} if timeout is None else {"timeout": timeout}  # else the factory's own default holds
+        client = factory(headers=headers, auth=auth, **timeouts)
         client.follow_redirects = True
         limits = client.timeout.as_dict().values()
         if not all(isinstance(limit, int | float | None) for limit in limits):
@@ -173,8 +175,8 @@ def _artifact(result: CallToolResult) -> dict[str, Any] | None:
     structured = field(result, "structured_content")
     if structured == {"result": _content(result.content)}:  # how FastMCP wraps a text
         structured = None
-    found = {"structured_content": structured, "repairs": repairs}
-    return {name: value for name, value in found.items() if value} or None
+    artifact = {"structured_content": structured, "repairs": repairs}
+    return {name: value for name, value in artifact.items() if value} or None
 
 
 def _content(blocks: list[ContentBlock]) -> Content:

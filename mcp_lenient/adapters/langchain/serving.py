@@ -55,13 +55,13 @@ class LangChainTool(Tool):
         metadata = wrapped.metadata or {}
         hints = {name: value for name, value in metadata.items() if name in _HINTS and value is not None}
         rest = {name: value for name, value in metadata.items() if name not in _HINTS}
-        told = _jsonable({"metadata": rest, "tags": wrapped.tags or []})
+        extra = _jsonable({"metadata": rest, "tags": wrapped.tags or []})
         return cls(
             name=wrapped.name,
             description=wrapped.description,
             parameters=_schema(wrapped),
             annotations=ToolAnnotations.model_validate(hints) if hints else None,
-            meta={META_KEY: told} if (rest or wrapped.tags) and told is not None else None,
+            meta={META_KEY: extra} if (rest or wrapped.tags) and extra is not None else None,
             wrapped=wrapped,
         )
 
@@ -78,17 +78,17 @@ class LangChainTool(Tool):
             raise ToolError(str(error)) from error
         except ValidationError as error:
             # Validators in Python code, which a schema cannot express.
-            told = "; ".join(
+            messages = "; ".join(
                 f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
             )
-            raise ToolError(told) from error
+            raise ToolError(messages) from error
         parts = [answer.content] if isinstance(answer.content, str) else answer.content
         blocks, artifact = [_block(part) for part in parts], answer.artifact
         if artifact and isinstance(artifact, list):
             with suppress(ValidationError):
                 blocks, artifact = [*blocks, *_BLOCKS.validate_python(artifact)], None
-        kept = _jsonable(artifact)
-        meta = None if kept is None else {META_KEY: {"artifact": kept}}
+        json_artifact = _jsonable(artifact)
+        meta = None if json_artifact is None else {META_KEY: {"artifact": json_artifact}}
         return ToolResult(content=blocks, meta=meta, is_error=answer.status == "error")
 
 
@@ -105,8 +105,8 @@ def serve(name: str, tools: Iterable[BaseTool]) -> FastMCP:
     mcp = FastMCP(name)
     # Only the schema describes such a tool, so calls that it forbids are refused and not tried.
     mcp.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
-    for each in tools:
-        mcp.add_tool(LangChainTool.of(each))
+    for tool in tools:
+        mcp.add_tool(LangChainTool.of(tool))
     return mcp
 
 
@@ -119,11 +119,11 @@ def _jsonable(value: Any) -> Any:
 
 
 def _schema(wrapped: BaseTool) -> dict[str, Any]:
-    told = wrapped.tool_call_schema
-    if isinstance(told, dict):
-        schema = told
+    model = wrapped.tool_call_schema
+    if isinstance(model, dict):
+        schema = model
     else:
-        schema = told.model_json_schema() if issubclass(told, BaseModel) else told.schema()
+        schema = model.model_json_schema() if issubclass(model, BaseModel) else model.schema()
     # LangChain silently drops unknown arguments; with a closed schema they are repaired or refused.
     return {"additionalProperties": False, **schema}
 
@@ -155,8 +155,8 @@ def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 def _functions(wrapped: BaseTool) -> list[Callable[..., Any]]:
     if isinstance(wrapped, StructuredTool):
         return [function for function in (wrapped.func, wrapped.coroutine) if function is not None]
-    own = type(wrapped)
-    return [wrapped._run] if own._arun is BaseTool._arun else [wrapped._run, wrapped._arun]  # noqa: SLF001
+    tool_type = type(wrapped)
+    return [wrapped._run] if tool_type._arun is BaseTool._arun else [wrapped._run, wrapped._arun]  # noqa: SLF001
 
 
 def _is_injected(annotation: Any) -> bool:

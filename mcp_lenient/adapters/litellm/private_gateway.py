@@ -55,7 +55,7 @@ def called_name(data: Mapping[str, Any], tool: str) -> str:
 
 def hints(server: str | None, tool: str) -> dict[str, bool]:
     """Return what a listed tool says in its annotations, which hooks do not receive."""
-    listed = [getattr(each, "annotations", None) for each in _listed(server, tool)]
+    listed = [getattr(entry, "annotations", None) for entry in _listed(server, tool)]
     return {
         "destructiveHint": any(map(is_destructive, listed)),
         "readOnlyHint": bool(listed) and all(map(is_read_only, listed)),
@@ -70,8 +70,10 @@ def _listed(server: str | None, tool: str) -> Iterator[Any]:
         by_server: Mapping[str, Any] = manager._listed_tools_by_server_id  # noqa: SLF001 - see above
     except (ImportError, AttributeError):
         return
-    for each in servers:
-        if server in (each.alias, each.server_name, each.name):
+    for candidate in servers:
+        if server in (candidate.alias, candidate.server_name, candidate.name):
             yield from (
-                tools[tool] for tools in by_server.get(each.server_id, {}).values() if tools and tool in tools
+                tools[tool]
+                for tools in by_server.get(candidate.server_id, {}).values()
+                if tools and tool in tools
             )

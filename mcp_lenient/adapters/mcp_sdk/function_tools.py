@@ -16,24 +16,24 @@ class FunctionTools(ToolSource):
     """The functions of a server.
 
     Args:
-        kept: The state kept between calls.
+        server_tools: The state between calls.
         server: The SDK's function server.
     """
 
     certain_names = True
 
-    def __init__(self, kept: ServerTools, server: Any) -> None:
-        self.compiled = kept.compiled
+    def __init__(self, server_tools: ServerTools, server: Any) -> None:
+        self.compiled = server_tools.compiled
         self.server_names = (server.name,)
         self._server = server
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:  # noqa: ARG002 - it always is
         """Return the current tool."""
-        record, kept = private_sdk.function_tool(self._server, name), self.compiled.get(name)
+        record, contract = private_sdk.function_tool(self._server, name), self.compiled.get(name)
         if record is None:
             return None
-        if kept is not None and kept.tool.record is record:
-            return kept.tool
+        if contract is not None and contract.tool.record is record:
+            return contract.tool
         marks = marks_of(record.fn)
         return HostTool(
             record.name,

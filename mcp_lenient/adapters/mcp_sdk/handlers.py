@@ -92,7 +92,7 @@ class LenientHandler:
         self._handlers = handlers
         self._server = server
         self._gate = gate
-        self._kept = ServerTools()
+        self._server_tools = ServerTools()
         self._functions = private_sdk.function_server(handler)
         self._validator = InputValidator if private_sdk.validates_input(handler) else None
 
@@ -119,10 +119,10 @@ class LenientHandler:
 
     def _source(self) -> ToolSource:
         if self._functions is not None:
-            return FunctionTools(self._kept, self._functions)
-        return ListedTools(self._kept, self._list_page, self._validator, (self._server.name,))
+            return FunctionTools(self._server_tools, self._functions)
+        return ListedTools(self._server_tools, self._list_page, self._validator, (self._server.name,))
 
     async def _list_page(self, cursor: str | None) -> Any:
         handler = self._handlers[_SDK.ListToolsRequest]
-        asked = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
-        return (await handler(_SDK.ListToolsRequest.model_validate(asked))).root
+        request = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
+        return (await handler(_SDK.ListToolsRequest.model_validate(request))).root

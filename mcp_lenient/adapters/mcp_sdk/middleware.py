@@ -66,9 +66,9 @@ def _arguments(ctx: Request) -> Any:
     return (ctx.params or {}).get("arguments")
 
 
-def _before(own: object, middleware: list[Any]) -> list[Any]:
+def _before(lenient: object, middleware: list[Any]) -> list[Any]:
     """Return the middleware of others before one; all of it if that is not in the list."""
-    at = next((at for at, entry in enumerate(middleware) if entry is own), len(middleware))
+    at = next((at for at, entry in enumerate(middleware) if entry is lenient), len(middleware))
     return [entry for entry in middleware[:at] if not private_sdk.is_sdks(entry)]
 
 
@@ -96,7 +96,7 @@ class LenientServerMiddleware:
     @takes_settings
     def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
         self._gate = Gate(policy, **settings)
-        self._kept: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
+        self._server_tools: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
 
     async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """Rewrite one call before other middleware sees it, or refuse it after that; pass every other message on.
@@ -149,22 +149,22 @@ class LenientServerMiddleware:
 
     def _source(self, server: Any, ctx: Request, call_next: CallNext) -> ToolSource:
         """Return the tool source of this call; without the server nothing is cached between calls."""
-        kept = ServerTools()
+        server_tools = ServerTools()
         if server is not None:
-            kept = self._kept.setdefault(server, kept)
+            server_tools = self._server_tools.setdefault(server, server_tools)
             entry = server.get_request_handler(_CALL)
             functions = private_sdk.function_server(entry.handler) if entry is not None else None
             if functions is not None:
-                return FunctionTools(kept, functions)
+                return FunctionTools(server_tools, functions)
 
         async def list_page(cursor: str | None) -> Any:
-            asked = {"_meta": ctx.params["_meta"]} if ctx.params and "_meta" in ctx.params else {}
+            params = {"_meta": ctx.params["_meta"]} if ctx.params and "_meta" in ctx.params else {}
             if cursor is not None:
-                asked["cursor"] = cursor
-            return await call_next(replace(ctx, method="tools/list", params=asked)) or {}
+                params["cursor"] = cursor
+            return await call_next(replace(ctx, method="tools/list", params=params)) or {}
 
         names = () if server is None else (server.name,)
-        return ListedTools(kept, list_page, server_names=names)
+        return ListedTools(server_tools, list_page, server_names=names)
 
 
 def complete(ctx: Request, result: Mapping[str, Any], server: Any) -> dict[str, Any]:

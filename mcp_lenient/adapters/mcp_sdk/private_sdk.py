@@ -66,12 +66,12 @@ def function_server(handler: object) -> Any:
 @lru_cache(maxsize=1)
 def _kinds() -> tuple[tuple[Any, Any], ...]:
     """Return the function server classes of the installed SDK, with their methods."""
-    found = []
+    kinds = []
     for module, name, method in _FUNCTION_SERVERS:
         with suppress(ImportError, AttributeError):
             kind = getattr(import_module(module), name)
-            found.append((kind, getattr(kind, method)))
-    return tuple(found)
+            kinds.append((kind, getattr(kind, method)))
+    return tuple(kinds)
 
 
 def _runs_own_functions(server: Any, kind: Any) -> bool:

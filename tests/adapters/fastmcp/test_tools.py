@@ -63,14 +63,14 @@ async def test_a_tool_is_cached_by_server_name_and_version():
     server, other = plain(count), plain(count)
     compiled = WeakKeyDictionary()
     tool = await _looked_up(compiled, server)
-    kept = _source(compiled, server).kept("count")
-    assert kept is not None
-    assert kept.tool is tool
+    contract = _source(compiled, server).compiled_last("count")
+    assert contract is not None
+    assert contract.tool is tool
     assert await _looked_up(compiled, server) == tool
     message = CallToolRequestParams.model_validate({"name": "count", "_meta": {"progressToken": 1}})
     assert await ServerSource(compiled, server, message).tool("count", fresh=False) == tool
-    assert _source(compiled, server, "1.0").kept("count") is None
-    assert _source(compiled, other).kept("count") is None
+    assert _source(compiled, server, "1.0").compiled_last("count") is None
+    assert _source(compiled, other).compiled_last("count") is None
 
 
 @each_row(

@@ -184,7 +184,7 @@ def search_tool(tool: Tool) -> Literal["caller", "finder"] | None:
         return None
     entry = tool.parameters, tool.description
     return next(
-        (kind for kind, made in _search_tools() if (made.parameters, made.description) == entry), None
+        (kind for kind, search in _search_tools() if (search.parameters, search.description) == entry), None
     )
 
 

@@ -165,7 +165,7 @@ class UpstreamSource(ServerSource):
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; with ``fresh``, from a new list."""
         if fresh and self.is_of_call and not self._is_new:
-            self._is_new, kept = True, self.kept(name)
+            self._is_new, kept = True, self.compiled_last(name)
             route = kept.tool.route if kept is not None else ()
             await self.proxy._list_anew(route[-1][0] if route else self.server)  # noqa: SLF001 - one module
         tool = await super().tool(name, fresh=fresh)
