@@ -66,22 +66,22 @@ class Times:
 NO_LIMITS: Final = Times()
 
 
-def seconds(given: object, where: str) -> float | None:
+def seconds(limit: object, where: str) -> float | None:
     """Validate a time limit given by an operator.
 
     Args:
-        given: A number of seconds, or None for no limit.
+        limit: A number of seconds, or None for no limit.
         where: Its name, for the error.
 
     Raises:
         ValueError: When it is not a number above zero.
     """
-    return None if given is None else _valid(_SECONDS, given, where, "a number of seconds above 0")
+    return None if limit is None else _valid(_SECONDS, limit, where, "a number of seconds above 0")
 
 
-def _valid(expected: TypeAdapter[T], given: object, where: str, what: str) -> T:
+def _valid(expected: TypeAdapter[T], value: object, where: str, what: str) -> T:
     try:
-        return expected.validate_python(given)
+        return expected.validate_python(value)
     except ValidationError:
         msg = f"{where}: this must be {what}"  # nothing given is shown: it may hold a value
         raise ValueError(msg) from None
@@ -101,7 +101,7 @@ class Sending:
 
     Attributes:
         make: Creates a client.
-        own: The operator's headers.
+        operators: The operator's headers.
         forwarded: The caller's headers to forward; all that FastMCP's proxy forwards if None.
         url: The address of the server.
         has_auth: Whether the operator has set the server's ``Authorization``.
@@ -110,16 +110,16 @@ class Sending:
     """
 
     make: Callable[..., httpx2.AsyncClient]
-    own: Mapping[str, str]
+    operators: Mapping[str, str]
     forwarded: Forwarded | None
     url: str
     has_auth: bool
     watch: Callable[[httpx2.Response], None] | None = None
     failed: Callable[[httpx2.HTTPError], None] | None = None
 
-    def __call__(self, **given: Any) -> httpx2.AsyncClient:
+    def __call__(self, **options: Any) -> httpx2.AsyncClient:
         """Create a client; the headers that FastMCP's proxy forwards are not used."""
-        client = self.make(**{**given, "headers": {**self.callers(), **self.own}})
+        client = self.make(**{**options, "headers": {**self.callers(), **self.operators}})
         client.event_hooks["request"].append(self._refresh)
         client.event_hooks["response"].append(self._show)
         if isinstance(client, _Client):
@@ -137,20 +137,20 @@ class Sending:
 
     def callers(self) -> dict[str, str]:
         """Return the headers of the caller that are forwarded."""
-        headers, owned = _passed_on(self.forwarded), self._owned()
-        return {name: value for name, value in headers.items() if name not in owned}
+        headers, reserved = _passed_on(self.forwarded), self._reserved()
+        return {name: value for name, value in headers.items() if name not in reserved}
 
-    def _owned(self) -> set[str]:
+    def _reserved(self) -> set[str]:
         """Return the names of headers that are not the caller's to send."""
-        owned = {name.lower() for name in self.own}
+        reserved = {name.lower() for name in self.operators}
         # A token that the proxy's own `auth` accepted was issued for the proxy, not for a server behind it.
         is_for_proxy = self.forwarded is None and get_access_token() is not None
-        return owned | {_AUTHORIZATION} if self.has_auth or is_for_proxy else owned
+        return reserved | {_AUTHORIZATION} if self.has_auth or is_for_proxy else reserved
 
     def takes_credentials(self) -> bool:
         """Return whether the server gets the ``Authorization`` of the caller."""
         is_named = self.forwarded is None or _AUTHORIZATION in self.forwarded
-        return is_named and _AUTHORIZATION not in self._owned()
+        return is_named and _AUTHORIZATION not in self._reserved()
 
     def lasting(self) -> list[tuple[str, str]]:
         """Return the caller's forwarded headers without the per-request ones."""
@@ -159,7 +159,7 @@ class Sending:
     async def _refresh(self, request: httpx2.Request) -> None:
         """Set the per-request headers to those of the current request."""
         callers = self.callers()
-        for name in _OF_ONE_REQUEST - {own.lower() for own in self.own}:
+        for name in _OF_ONE_REQUEST - {header.lower() for header in self.operators}:
             request.headers.pop(name, None)
             if name in callers:
                 request.headers[name] = callers[name]
@@ -167,8 +167,8 @@ class Sending:
 
 def sending_of(transport: Any) -> Sending | None:
     """Return the object that sends requests for a transport made by :func:`connected`."""
-    found = getattr(transport, "httpx_client_factory", None)
-    return found if isinstance(found, Sending) else None
+    factory = getattr(transport, "httpx_client_factory", None)
+    return factory if isinstance(factory, Sending) else None
 
 
 def watched(
@@ -271,17 +271,17 @@ def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Clien
     return fresh
 
 
-def header_names(given: object, where: str) -> Forwarded:
+def header_names(setting: object, where: str) -> Forwarded:
     """Validate the names of headers to forward.
 
     Args:
-        given: The operator's setting.
+        setting: The operator's setting.
         where: Its name, for the error.
 
     Raises:
         ValueError: When it is not a list of header names that may be forwarded.
     """
-    names = _valid(_NAMES, given, where, "a list of header names")
+    names = _valid(_NAMES, setting, where, "a list of header names")
     for name in sorted(names):
         if name in _OF_THE_CONNECTION or name.startswith("mcp-"):
             msg = f"{where}: the header {name} belongs to the connection and cannot be forwarded"

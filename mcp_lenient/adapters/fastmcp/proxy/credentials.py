@@ -57,20 +57,20 @@ class ProtectedServer:
     async def _metadata(self, request: Request) -> Response:
         """Return the server's protected-resource metadata (RFC 9728), with the proxy's endpoint as the resource."""
         path = request.app.state.path
-        own, alone = self._url.raw_path.decode(), self._url.path.rstrip("/")
-        places = (*self._named, WELL_KNOWN + own, WELL_KNOWN + alone, WELL_KNOWN)
+        whole, alone = self._url.raw_path.decode(), self._url.path.rstrip("/")
+        places = (*self._named, WELL_KNOWN + whole, WELL_KNOWN + alone, WELL_KNOWN)
         for place in dict.fromkeys(places) if request.path_params["path"] == path else ():
-            found = await self._fetched(place)
-            if found is not None:
+            metadata = await self._fetched(place)
+            if metadata is not None:
                 # Signed metadata names the server as the resource, not the proxy, and would take precedence.
-                found.pop("signed_metadata", None)
-                return JSONResponse({**found, "resource": _base(request) + path}, headers=_NOT_KEPT)
+                metadata.pop("signed_metadata", None)
+                return JSONResponse({**metadata, "resource": _base(request) + path}, headers=_NOT_KEPT)
         return Response(status_code=404)
 
     async def _fetched(self, place: str) -> dict[str, Any] | None:
         """Return a document from the server's own host, asked for without anything of the caller's."""
         body = bytearray()
-        client = self._sending.make(headers=dict(self._sending.own))
+        client = self._sending.make(headers=dict(self._sending.operators))
         with suppress(httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError, TimeoutError):
             url = self._url.copy_with(raw_path=place.encode())
             with anyio.fail_after(_WAIT):
@@ -79,13 +79,13 @@ class ProtectedServer:
                         body += chunk
                         if len(body) > _MOST_READ:
                             return None
-            found = json.loads(body) if response.is_success else None
-            return found if isinstance(found, dict) else None
+            document = json.loads(body) if response.is_success else None
+            return document if isinstance(document, dict) else None
         return None
 
     def refusing(self, refusal: httpx2.Response, request: Request) -> Response:
         """Return the server's refusal as the proxy's own, with the metadata at the proxy."""
-        own = f'="{_base(request)}{WELL_KNOWN}{request.app.state.path}"'
+        address = f'="{_base(request)}{WELL_KNOWN}{request.app.state.path}"'
         response = Response(status_code=refusal.status_code, headers=_NOT_KEPT)
         refusal.headers.encoding = "latin-1"  # as it is sent, whatever bytes it has
         for challenge in refusal.headers.get_list("www-authenticate"):
@@ -93,7 +93,7 @@ class ProtectedServer:
                 with suppress(httpx2.InvalidURL):
                     # Only the path counts: a server does not choose the hosts that the proxy asks.
                     self._named = (httpx2.URL(named[2] or named[3] or "").raw_path.decode(),)
-            rewritten = _NAMED.sub(lambda named: named[1] + own, challenge)
+            rewritten = _NAMED.sub(lambda named: named[1] + address, challenge)
             response.headers.append("www-authenticate", rewritten)
         return response
 

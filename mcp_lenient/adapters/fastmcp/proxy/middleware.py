@@ -121,8 +121,8 @@ def with_upstream_message(
     extended = {**envelope, "error_code": REFUSED_UPSTREAM, "details": details}
     if not details["violations"]:
         reason = text if text.endswith((".", "!", "?")) else f"{text}."
-        said = _REFUSED_BECAUSE if text else _REFUSED
-        extended["message"] = texts(language)(said, tool=details["tool"], reason=reason)
+        sentence = _REFUSED_BECAUSE if text else _REFUSED
+        extended["message"] = texts(language)(sentence, tool=details["tool"], reason=reason)
     safe: dict[str, Any] = encodable(extended)
     return safe
 
@@ -165,8 +165,8 @@ class UpstreamSource(ServerSource):
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; with ``fresh``, from a new list."""
         if fresh and self.is_of_call and not self._is_new:
-            self._is_new, kept = True, self.compiled_last(name)
-            route = kept.tool.route if kept is not None else ()
+            self._is_new, contract = True, self.compiled_last(name)
+            route = contract.tool.route if contract is not None else ()
             await self.proxy._list_anew(route[-1][0] if route else self.server)  # noqa: SLF001 - one module
         tool = await super().tool(name, fresh=fresh)
         if tool is None or compat.search_tool(tool.record) != "caller":
@@ -181,7 +181,8 @@ class UpstreamSource(ServerSource):
 
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for an unknown tool, which may be one of a server that lists none."""
-        failures = {server.name: each.failed for server, each in self.proxy._upstream.items() if each.failed}  # noqa: SLF001
+        upstreams = self.proxy._upstream  # noqa: SLF001 - one module
+        failures = {server.name: entry.failed for server, entry in upstreams.items() if entry.failed}
         if not failures:
             return super().unknown(name, names, language)
         self.proxy._log_failures(failures)  # noqa: SLF001
@@ -237,9 +238,9 @@ class ProxyMiddleware(LenientMiddleware):
 
     def _rename(self, context: MiddlewareContext[Any], name: object) -> None:
         """Log a server under the first well-formed name that it reports."""
-        own = context.fastmcp_context
-        if self._is_nameless and own is not None and isinstance(name, str) and is_label(name):
-            self._telemetry.names.setdefault(own.fastmcp.name, name)
+        server_context = context.fastmcp_context
+        if self._is_nameless and server_context is not None and isinstance(name, str) and is_label(name):
+            self._telemetry.names.setdefault(server_context.fastmcp.name, name)
 
     def schema_of(self, server: FastMCP, tool: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool that has been called, as it was last listed for this caller."""
@@ -284,8 +285,8 @@ class ProxyMiddleware(LenientMiddleware):
         if context.fastmcp_context is not None:
             server = context.fastmcp_context.fastmcp
             for tool in tools:
-                known = self.schema_of(server, tool.name)
-                if known is not None and known != tool.parameters:
+                listed = self.schema_of(server, tool.name)
+                if listed is not None and listed != tool.parameters:
                     await self.contract_for(server, tool.name)
         return tools
 
@@ -297,11 +298,11 @@ class ProxyMiddleware(LenientMiddleware):
 
     async def on_read_resource(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the resource unchanged."""
-        return await self._found(super().on_read_resource(context, call_next))
+        return await self._looked_up(super().on_read_resource(context, call_next))
 
     async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the prompt unchanged; its arguments are repaired or refused by what its server lists."""
-        return await self._found(super().on_get_prompt(context, call_next))
+        return await self._looked_up(super().on_get_prompt(context, call_next))
 
     async def _listed(self, listing: Awaitable[Sequence[T]]) -> Sequence[T]:
         """Return a list of all servers that give it, and log the others."""
@@ -314,7 +315,7 @@ class ProxyMiddleware(LenientMiddleware):
             return items
         raise _missing(failures)
 
-    async def _found(self, answering: Awaitable[T]) -> T:
+    async def _looked_up(self, answering: Awaitable[T]) -> T:
         """Return the answer; an error says so if a server could not be asked whether it has what is wanted."""
         with noting_failures() as failures:
             try:
@@ -407,10 +408,12 @@ class ProxyMiddleware(LenientMiddleware):
             trouble = error.trouble if isinstance(error, UpstreamError) else None
             if exchange.lost == MALFORMED and trouble is None:
                 raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-            told = self._without_answer(context.message.name, error, exchange.lost, trouble)
-            if told is not None:
+            refusal = self._without_answer(context.message.name, error, exchange.lost, trouble)
+            if refusal is not None:
                 cached = self._cached(context)
-                return as_result(told, has_output_schema=cached is not None and cached.tool.has_output_schema)
+                return as_result(
+                    refusal, has_output_schema=cached is not None and cached.tool.has_output_schema
+                )
             exchange.answer = as_refused(error.__cause__)
             if exchange.answer is None:
                 raise
@@ -455,11 +458,11 @@ class ProxyMiddleware(LenientMiddleware):
         self._record_upstream("call_refused_upstream", context, REFUSED_UPSTREAM)
         if cached.mode == "observe":
             return result
-        repairs = _own_repairs(answer, result)
-        found = (await decide_aside(cached, sent)).violations
+        repairs = _recorded_repairs(answer, result)
+        violations = (await decide_aside(cached, sent)).violations
         language = cached.policy.language
         refusal = with_upstream_message(
-            envelope(name, cached.top, found, repairs, language=language),
+            envelope(name, cached.top, violations, repairs, language=language),
             text if cached.policy.echo_values else "",
             language=language,
         )
@@ -499,10 +502,10 @@ class ProxyMiddleware(LenientMiddleware):
         Raises:
             UpstreamError: When that server does not accept the caller's credentials.
         """
-        own = self._upstream.get(server)
-        for upstream in self._upstream.values() if own is None else (own,):
+        target = self._upstream.get(server)
+        for upstream in self._upstream.values() if target is None else (target,):
             await upstream.list_anew()
-        if own is not None and own.failed is not None and own.failed.loss == REFUSED_CREDENTIALS:
+        if target is not None and target.failed is not None and target.failed.loss == REFUSED_CREDENTIALS:
             raise credentials_refused()
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
@@ -522,7 +525,7 @@ def _missing(failures: Failures) -> MCPError:
     return MCPError(code=INTERNAL_ERROR, message=message)
 
 
-def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:
+def _recorded_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:
     """Return the repairs that this proxy recorded; repairs claimed by the server are only in ``answer``."""
     if result is answer or result.meta is None:
         return []

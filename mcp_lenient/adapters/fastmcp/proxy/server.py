@@ -116,20 +116,20 @@ def create_lenient_proxy(
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
     if forward_headers is None and isinstance(target, Client) and _is_at_url(target) and settings.get("auth"):
         forward_headers = ()  # FastMCP would forward the token that was issued for the proxy
-    servers, has_own_name = _servers(target, forward_headers, times)
+    servers, is_named = _servers(target, forward_headers, times)
     proxy, behind = _proxy(servers, times, settings)
     middleware = ProxyMiddleware(
         policy,
         upstream=behind,
         times=times,
-        is_nameless=len(servers) == 1 and not has_own_name and "name" not in settings,
+        is_nameless=len(servers) == 1 and not is_named and "name" not in settings,
         publish_by_query=publish_by_query,
         **hosts,
     )
-    own: list[Middleware] = [middleware] if structured_errors else [PlainErrors(), middleware]
+    lenient: list[Middleware] = [middleware] if structured_errors else [PlainErrors(), middleware]
     # Before FastMCP's, so that it sees the handshake that this one forwards.
-    last = sum(not isinstance(each, ProxyMetadataMiddleware) for each in proxy.middleware)
-    proxy.middleware[last:last] = own
+    last = sum(not isinstance(entry, ProxyMetadataMiddleware) for entry in proxy.middleware)
+    proxy.middleware[last:last] = lenient
     add_health(proxy, behind.values())
     _protect(proxy, behind.values())
     private_fastmcp.compare_headers(proxy, partial(middleware.schema_of, proxy))
@@ -139,13 +139,15 @@ def create_lenient_proxy(
 
 def _protect(proxy: FastMCP, upstreams: Collection[Upstream]) -> None:
     """Have a proxy ask for credentials like the server that gets the callers' ``Authorization``, if one does."""
-    found = [sending for each in upstreams if (sending := each.sending) and sending.takes_credentials()]
-    if len(found) > 1:
+    senders = [
+        sending for upstream in upstreams if (sending := upstream.sending) and sending.takes_credentials()
+    ]
+    if len(senders) > 1:
         msg = "forward_headers: Authorization can go to one server only, since a token is issued for one"
         raise ValueError(msg)
     # A proxy with its own `auth` asks for credentials itself.
-    if found and proxy.auth is None:
-        ProtectedServer(found[0]).protect(proxy)
+    if senders and proxy.auth is None:
+        ProtectedServer(senders[0]).protect(proxy)
 
 
 def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
@@ -161,8 +163,8 @@ def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
     async def answer(is_well: Callable[[Sequence[bool]], bool], word: str) -> JSONResponse:
         answers = await asyncio.gather(*(upstream.answers() for upstream in upstreams))
         word, status = (word, 200) if is_well(answers) else ("unavailable", 503)
-        told = {"status": word, "upstreams": len(answers), "answering": sum(answers)}
-        return JSONResponse(told, status, {"cache-control": "no-store"})
+        state = {"status": word, "upstreams": len(answers), "answering": sum(answers)}
+        return JSONResponse(state, status, {"cache-control": "no-store"})
 
     async def health(_: Request) -> JSONResponse:
         return await answer(all, "ok")
@@ -206,7 +208,9 @@ def _upstream(server: _Server, times: Times, **settings: Any) -> Upstream:
         times = replace(times, answer=entry.timeout / 1000)
     upstream = Upstream(server.target, times, **settings)
     if entry.tools:
-        transforms = {name: ToolTransformConfig.model_validate(given) for name, given in entry.tools.items()}
+        transforms = {
+            name: ToolTransformConfig.model_validate(transform) for name, transform in entry.tools.items()
+        }
         upstream.proxy.add_transform(ToolTransform(transforms))
     if entry.include_tags is not None:
         upstream.proxy.enable(tags=entry.include_tags, only=True)
@@ -223,7 +227,9 @@ def _of_entry(entry: Any, forwarded: Forwarded | None, times: Times) -> _Server:
     return _Server(transport, entry if is_transforming else None)
 
 
-def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tuple[dict[str, _Server], bool]:
+def _servers(
+    target: Target, forward_headers: ForwardHeaders | None, times: Times
+) -> tuple[dict[str, _Server], bool]:
     """Return the upstream targets by name, and whether the operator named them."""
     if isinstance(target, Client) and times != NO_LIMITS:
         msg = "timeout, connect_timeout: a client was made with times of its own; set them there"
@@ -237,28 +243,30 @@ def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tupl
         target = MCPConfig.from_dict(dict(target))
     if isinstance(target, MCPConfig):
         entries = target.mcpServers
-        forwarded = _forwarded(entries, given)
+        forwarded = _forwarded(entries, forward_headers)
         return {name: _of_entry(entry, forwarded[name], times) for name, entry in entries.items()}, True
     name = name_of(target)
     if isinstance(target, str) and target.startswith(AT_URL):
         target = infer_transport(target)
-    forwarded = _forwarded({name: target}, given)
+    forwarded = _forwarded({name: target}, forward_headers)
     return {name: _Server(connected(target, forwarded[name], times))}, isinstance(target, FastMCP)
 
 
-def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:
+def _forwarded(
+    servers: Mapping[str, Any], forward_headers: ForwardHeaders | None
+) -> dict[str, Forwarded | None]:
     """Return the caller's headers to forward to each server; None for all that FastMCP's proxy forwards."""
     named = {
         name: header_names(entry.model_extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
         for name, entry in servers.items()
         if isinstance(entry, BaseModel) and entry.model_extra and _IN_CONFIG in entry.model_extra
     }
-    if given is not None and not isinstance(given, Mapping):
+    if forward_headers is not None and not isinstance(forward_headers, Mapping):
         if len(servers) > 1:
             msg = "forward_headers: say which of the servers each header goes to, as {SERVER: [HEADER]}"
             raise ValueError(msg)
-        given = dict.fromkeys(servers, given)
-    for name, headers in (given or {}).items():
+        forward_headers = dict.fromkeys(servers, forward_headers)
+    for name, headers in (forward_headers or {}).items():
         if name not in servers:
             msg = f"forward_headers: no server is named {name!r}"
             raise ValueError(msg)
@@ -267,8 +275,8 @@ def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict
         if not _is_at_url(servers[name]):
             msg = f"forward_headers: the server {name} is not at a URL, so that it gets no headers"
             raise ValueError(msg)
-    nothing_said = None if len(servers) == 1 else frozenset[str]()
-    return {name: named.get(name, nothing_said) for name in servers}
+    headers_by_default = None if len(servers) == 1 else frozenset[str]()
+    return {name: named.get(name, headers_by_default) for name in servers}
 
 
 def _is_of_several(transport: Any) -> bool:

@@ -398,7 +398,7 @@ class Sessions:
         self.times = times
         self.callers = _Callers(are_several=True) if isinstance(transport, StdioTransport) else None
         self.silent_until = 0.0
-        self._kept: dict[Any, list[UpstreamClient]] = {}
+        self._clients: dict[Any, list[UpstreamClient]] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     def client(self, mode: str) -> UpstreamClient:
@@ -416,11 +416,11 @@ class Sessions:
         free = [client for client in self._end_unused(owner, kept_for) if not client.busy]
         client = free[0] if free else UpstreamClient(self, mode)
         client.busy = True
-        if not free and sum(map(len, self._kept.values())) < MOST_KEPT:
+        if not free and sum(map(len, self._clients.values())) < MOST_KEPT:
             client.kept_for = kept_for
-            if owner is not _SESSIONLESS and owner not in self._kept:
+            if owner is not _SESSIONLESS and owner not in self._clients:
                 owner.exit_stack.push_async_callback(self._end, owner)
-            self._kept.setdefault(owner, []).append(client)
+            self._clients.setdefault(owner, []).append(client)
         return client
 
     def end_soon(self, client: UpstreamClient) -> None:
@@ -431,23 +431,23 @@ class Sessions:
 
     async def close(self) -> None:
         """End all sessions."""
-        for owner in tuple(self._kept):
+        for owner in tuple(self._clients):
             await self._end(owner)
         await self.transport.close()
 
     def _end_unused(self, owner: Any, kept_for: tuple[Any, ...]) -> list[UpstreamClient]:
         """End closed and idle sessions and those with other headers; return the reusable ones."""
         now = monotonic()
-        for each, clients in self._kept.items():
+        for session_owner, clients in self._clients.items():
             for client in tuple(clients):
-                is_past = each is owner and owner is not _SESSIONLESS and client.kept_for != kept_for
+                is_past = session_owner is owner and owner is not _SESSIONLESS and client.kept_for != kept_for
                 if client.busy or (client.is_connected() and not is_past and now - client.used_at < IDLE):
                     continue
                 clients.remove(client)
                 self.end_soon(client)
-        return [client for client in self._kept.get(owner, ()) if client.kept_for == kept_for]
+        return [client for client in self._clients.get(owner, ()) if client.kept_for == kept_for]
 
     async def _end(self, owner: Any) -> None:
-        ended = [client.end() for client in self._kept.pop(owner, ())]
+        ended = [client.end() for client in self._clients.pop(owner, ())]
         with anyio.CancelScope(shield=True):
             await asyncio.gather(*ended, return_exceptions=True)

@@ -142,7 +142,7 @@ class _Lists:
     failed: UpstreamError | None = None
 
 
-def _asked(name: str, method: str) -> Any:
+def _of_caller(name: str, method: str) -> Any:
     """Return a method of the provider that asks the current caller's lists; a failure is noted, and gives nothing."""
     gives_list = name.startswith("list_")
 
@@ -166,31 +166,31 @@ class _Provider(ProxyProvider):
     FastMCP has the same lists for all callers. It logs each failure in several lines, and answers with an empty list.
 
     Args:
-        own: FastMCP's provider, without lists.
+        provider: FastMCP's provider, without lists.
         server: The name of FastMCP's proxy for the server.
         caller: Returns a keyed hash of what the server sees of the current caller.
     """
 
-    def __init__(self, own: ProxyProvider, server: str, caller: Callable[[], bytes]) -> None:
-        super().__init__(own.client_factory)
+    def __init__(self, provider: ProxyProvider, server: str, caller: Callable[[], bytes]) -> None:
+        super().__init__(provider.client_factory)
         self.server = server
         self._caller = caller
-        self._lists_of = lru_cache(_MOST_CALLERS)(lambda _: _Lists(copy.copy(own)))
+        self._lists_of = lru_cache(_MOST_CALLERS)(lambda _: _Lists(copy.copy(provider)))
 
     @property
     def lists(self) -> _Lists:
         """The lists that the server gave the current caller."""
         return self._lists_of(self._caller())
 
-    list_tools = _asked("list_tools", "tools/list")
-    list_resources = _asked("list_resources", "resources/list")
-    list_resource_templates = _asked("list_resource_templates", "resources/templates/list")
-    list_prompts = _asked("list_prompts", "prompts/list")
-    get_tool = _asked("get_tool", "tools/list")
-    get_resource = _asked("get_resource", "resources/list")
-    get_resource_template = _asked("get_resource_template", "resources/templates/list")
-    get_prompt = _asked("get_prompt", "prompts/list")
-    get_tool_by_hash = _asked("get_tool_by_hash", "tools/list")
+    list_tools = _of_caller("list_tools", "tools/list")
+    list_resources = _of_caller("list_resources", "resources/list")
+    list_resource_templates = _of_caller("list_resource_templates", "resources/templates/list")
+    list_prompts = _of_caller("list_prompts", "prompts/list")
+    get_tool = _of_caller("get_tool", "tools/list")
+    get_resource = _of_caller("get_resource", "resources/list")
+    get_resource_template = _of_caller("get_resource_template", "resources/templates/list")
+    get_prompt = _of_caller("get_prompt", "prompts/list")
+    get_tool_by_hash = _of_caller("get_tool_by_hash", "tools/list")
 
 
 class Upstream:
@@ -225,9 +225,9 @@ class Upstream:
         self.proxy = FastMCPProxy(client_factory=factory, **settings)
         self.caller = partial(caller_of, self._transport)
         providers = self.proxy.providers
-        own = next(each for each in providers if isinstance(each, ProxyProvider))
-        self._provider = _Provider(own, self.proxy.name, self.caller)
-        providers[providers.index(own)] = self._provider
+        provider = next(provider for provider in providers if isinstance(provider, ProxyProvider))
+        self._provider = _Provider(provider, self.proxy.name, self.caller)
+        providers[providers.index(provider)] = self._provider
 
     @property
     def sending(self) -> Sending | None:
@@ -280,14 +280,14 @@ class Upstream:
     async def failure(self) -> UpstreamError | None:
         """Return why the server does not answer, None if it does; the result is cached for a few seconds."""
         async with self._checking:
-            asked, failure = self._health
-            if monotonic() - asked >= HEALTH_HOLDS:
+            checked, failure = self._health
+            if monotonic() - checked >= HEALTH_HOLDS:
                 # In a separate context, so that nothing of the requester is forwarded to the server.
-                failure = await contextvars.Context().run(asyncio.ensure_future, self._asked_now())
+                failure = await contextvars.Context().run(asyncio.ensure_future, self._checked_now())
                 self._health = monotonic(), failure
         return failure
 
-    async def _asked_now(self) -> UpstreamError | None:
+    async def _checked_now(self) -> UpstreamError | None:
         if self._sessions is None:
             client: Any = self.proxy.client_factory()
         else:

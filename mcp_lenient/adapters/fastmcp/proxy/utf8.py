@@ -33,9 +33,9 @@ class _Decoder(codecs.IncrementalDecoder):
 
     def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override]  # noqa: FBT001, FBT002 - as its base
         """Return the lines that end in these bytes."""
-        known = len(self._begun)  # where no line ends
+        searched = len(self._begun)  # where no line ends
         self._begun += data
-        end = len(self._begun) if final else self._begun.rfind(b"\n", known) + 1
+        end = len(self._begun) if final else self._begun.rfind(b"\n", searched) + 1
         lines = bytes(self._begun[:end])
         del self._begun[:end]
         return "".join(map(_line, lines.splitlines(keepends=True)))
@@ -61,8 +61,8 @@ def _request_answered(line: bytes) -> int | str | None:
         return None
     if not isinstance(message, dict) or not message.keys() & {"result", "error"}:
         return None
-    found = message.get("id")
-    return found if isinstance(found, (int, str)) else None
+    request_id = message.get("id")
+    return request_id if isinstance(request_id, (int, str)) else None
 
 
 def _search(name: str) -> codecs.CodecInfo | None:
