@@ -89,7 +89,7 @@ _CONTROLS: Final = {"b": "\\u0008", "f": "\\u000c"}
 
 def json_text(value: Any) -> str:
     """Return the JSON text of a value, which :func:`json_value` reads."""
-    return _ESCAPE.sub(lambda found: _CONTROLS.get(found[1], found[0]), _ENCODER.encode(value))
+    return _ESCAPE.sub(lambda match: _CONTROLS.get(match[1], match[0]), _ENCODER.encode(value))
 
 
 def json_value(text: str) -> Any:
@@ -99,7 +99,7 @@ def json_value(text: str) -> Any:
         ValueError: When it is not one JSON value, has a key twice, a number that is too large, or ``\b`` or ``\f``;
             its argument says so after "it".
     """
-    if any(each in _CONTROLS for each in _ESCAPE.findall(text)):
+    if any(escape in _CONTROLS for escape in _ESCAPE.findall(text)):
         raise ValueError(_NOT_JSON)
     try:
         return json.loads(
@@ -193,13 +193,13 @@ class Items(Codec):
         """Return the list with each item said."""
         if not isinstance(value, list):
             return value
-        return [self._codec_at(at).encode(each) for at, each in enumerate(value)]
+        return [self._codec_at(at).encode(item) for at, item in enumerate(value)]
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the list with each item read."""
         if not isinstance(value, list):
             return value
-        read = [self._codec_at(at).decode(each, (*path, at), faults) for at, each in enumerate(value)]
+        read = [self._codec_at(at).decode(item, (*path, at), faults) for at, item in enumerate(value)]
         return value if all(one is other for one, other in zip(read, value, strict=True)) else read
 
     def published_path(self, path: Path, sent: Any) -> Path:
@@ -220,7 +220,7 @@ class Entries(Codec):
         """Return the list."""
         if not isinstance(value, dict):
             return value
-        return [{"key": name, "value": self.values.encode(each)} for name, each in value.items()]
+        return [{"key": name, "value": self.values.encode(entry)} for name, entry in value.items()]
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the object; a list with a key twice is a fault, and stays as it was sent."""
@@ -237,7 +237,7 @@ class Entries(Codec):
         """Return the place of the value in the entry that has the name; that of the list if none has it."""
         if not path or not _are_entries(sent):
             return ()
-        at = next((at for at, each in enumerate(sent) if each["key"] == path[0]), None)
+        at = next((at for at, entry in enumerate(sent) if entry["key"] == path[0]), None)
         if at is None:
             return ()
         return (at, "value", *self.values.published_path(path[1:], sent[at]["value"]))
@@ -245,8 +245,8 @@ class Entries(Codec):
 
 def _are_entries(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(each, dict) and each.keys() == {"key", "value"} and isinstance(each["key"], str)
-        for each in value
+        isinstance(entry, dict) and entry.keys() == {"key", "value"} and isinstance(entry["key"], str)
+        for entry in value
     )
 
 
@@ -271,11 +271,11 @@ class Union(Codec):
             if not branch.accepts(value):
                 continue
             try:
-                said = branch.codec.encode(value)
+                encoded = branch.codec.encode(value)
             except CannotSayError:
                 continue
-            if branch.accepts_published(said) and same_values(self.decode(said, (), []), value):
-                return said
+            if branch.accepts_published(encoded) and same_values(self.decode(encoded, (), []), value):
+                return encoded
         msg = "no branch says this value"
         raise CannotSayError(msg)
 
@@ -314,14 +314,14 @@ class Property:
         codec: How its value is said.
         drops_null: Whether null is not said, since leaving the name out means the same to the author.
         null_is_absent: Whether null is published for leaving the name out.
-        must_be_said: Whether the published form requires the name.
+        is_required: Whether the published form requires the name.
     """
 
     name: str
     codec: Codec = SAME
     drops_null: bool = False
     null_is_absent: bool = False
-    must_be_said: bool = False
+    is_required: bool = False
 
 
 @dataclass(slots=True)
@@ -330,7 +330,7 @@ class Fields(Codec):
 
     Attributes:
         properties: How they are said.
-        others: How the value of a name that is not declared is said; None if the published form forbids such names.
+        others: How the value of a name that is not prop is said; None if the published form forbids such names.
     """
 
     properties: Mapping[str, Property]
@@ -338,55 +338,55 @@ class Fields(Codec):
     _authors: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._authors = {each.name: name for name, each in self.properties.items()}
+        self._authors = {entry.name: name for name, entry in self.properties.items()}
 
     def encode(self, value: Any) -> Any:
         """Return the object with the published names."""
         if not isinstance(value, dict):
             return value
-        said: dict[str, Any] = {}
+        named: dict[str, Any] = {}
         more: dict[str, Any] = {}
-        for name, each in value.items():
-            known, is_null = self.properties.get(name), each is None
-            if known is None:
-                more[name] = each
-            elif not (is_null and known.drops_null):
-                said[known.name] = None if is_null and known.null_is_absent else known.codec.encode(each)
-        for known in self.properties.values():
-            if known.must_be_said:
-                said.setdefault(known.name, None)
-        return {**said, **self._others_said(more)}
+        for name, entry in value.items():
+            prop, is_null = self.properties.get(name), entry is None
+            if prop is None:
+                more[name] = entry
+            elif not (is_null and prop.drops_null):
+                named[prop.name] = None if is_null and prop.null_is_absent else prop.codec.encode(entry)
+        for prop in self.properties.values():
+            if prop.is_required:
+                named.setdefault(prop.name, None)
+        return {**named, **self._encode_others(more)}
 
-    def _others_said(self, more: Mapping[str, Any]) -> dict[str, Any]:
+    def _encode_others(self, more: Mapping[str, Any]) -> dict[str, Any]:
         if more and self.others is None:
             msg = "the published form has no name for what the author's schema does not declare"
             raise CannotSayError(msg)
         if not self._authors.keys().isdisjoint(more):
             msg = "a name that the author does not declare is the published one of another"
             raise CannotSayError(msg)
-        return {name: (self.others or SAME).encode(each) for name, each in more.items()}
+        return {name: (self.others or SAME).encode(entry) for name, entry in more.items()}
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the object with the author's names."""
         if not isinstance(value, dict):
             return value
         read: dict[str, Any] = {}
-        for name, each in value.items():
-            at, own = (*path, name), self._authors.get(name)
-            if own is None or (own != name and own in value):
+        for name, entry in value.items():
+            at, author_name = (*path, name), self._authors.get(name)
+            if author_name is None or (author_name != name and author_name in value):
                 codec = self.properties[name].codec if name in self.properties else self.others or SAME
-                read[name] = codec.decode(each, at, faults)
-            elif each is not None or not self.properties[own].null_is_absent:
-                read[own] = self.properties[own].codec.decode(each, at, faults)
+                read[name] = codec.decode(entry, at, faults)
+            elif entry is not None or not self.properties[author_name].null_is_absent:
+                read[author_name] = self.properties[author_name].codec.decode(entry, at, faults)
         is_same = read.keys() == value.keys() and all(read[name] is value[name] for name in read)
         return value if is_same else read
 
     def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path with the published name."""
         fields = sent if isinstance(sent, dict) else {}
-        known = self.properties.get(path[0]) if path and isinstance(path[0], str) else None
-        if known is not None:
-            return (known.name, *known.codec.published_path(path[1:], fields.get(known.name)))
+        prop = self.properties.get(path[0]) if path and isinstance(path[0], str) else None
+        if prop is not None:
+            return (prop.name, *prop.codec.published_path(path[1:], fields.get(prop.name)))
         return path
 
 

@@ -56,7 +56,7 @@ class Limit:
         sources: Where this is said: threads, files, packages and pages.
         seen: When it was last seen: a year, month or day.
         test: The name of the test that finds it.
-        asked: What the test is given.
+        parameter: What the test is given.
     """
 
     of: str
@@ -66,7 +66,7 @@ class Limit:
     sources: tuple[str, ...]
     seen: str
     test: str
-    asked: Any = field(hash=False)
+    parameter: Any = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,21 @@ class Rejection:
 def rejections(tools: Sequence[ListedTool], of: str) -> list[Rejection]:
     """Return what one provider or client rejects or ignores in a list of tools.
 
-    >>> [found.pointer for found in rejections([ListedTool("find", {"type": "object", "anyOf": [{}]})], "anthropic")]
+    >>> [rejection.pointer for rejection in rejections([ListedTool("find", {"type": "object", "anyOf": [{}]})], "anthropic")]
     ['/anyOf']
     """
-    found: list[Rejection] = []
+    broken: list[Rejection] = []
     for limit in limits_of(of):
         if limit.test in _OF_LISTS:
-            found += [Rejection(limit, "")] * _OF_LISTS[limit.test](tools, limit.asked)
+            broken += [Rejection(limit, "")] * _OF_LISTS[limit.test](tools, limit.parameter)
             continue
         find = _OF_TOOLS[limit.test]
-        found += [
-            Rejection(limit, each.name, pointer(path)) for each in tools for path in find(each, limit.asked)
+        broken += [
+            Rejection(limit, tool.name, pointer(path))
+            for tool in tools
+            for path in find(tool, limit.parameter)
         ]
-    return found
+    return broken
 
 
 # The table
@@ -120,12 +122,14 @@ def _table() -> Mapping[str, Any]:
 def limits_of(of: str) -> tuple[Limit, ...]:
     """Return the limits of a provider or client; a name limit of its own replaces that of the one it is like."""
     row = _table()["limits"][of]
-    own = tuple(_limit(of, each) for each in row.get("limits", ()))
-    tests = {each.test for each in own} & {"tool_name"}
+    limits = tuple(_limit(of, entry) for entry in row.get("limits", ()))
+    tests = {limit.test for limit in limits} & {"tool_name"}
     like = limits_of(row["like"]) if "like" in row else ()
     effect = row.get("effect")
-    taken = [replace(each, of=of, effect=effect or each.effect) for each in like if each.test not in tests]
-    return (*taken, *own)
+    taken = [
+        replace(limit, of=of, effect=effect or limit.effect) for limit in like if limit.test not in tests
+    ]
+    return (*taken, *limits)
 
 
 def like(of: str) -> str | None:
@@ -135,8 +139,8 @@ def like(of: str) -> str | None:
 
 
 def _limit(of: str, row: Mapping[str, Any]) -> Limit:
-    ((test, asked),) = row["test"].items()
-    row = {**row, "sources": tuple(row["sources"]), "test": test, "asked": asked}
+    ((test, parameter),) = row["test"].items()
+    row = {**row, "sources": tuple(row["sources"]), "test": test, "parameter": parameter}
     return Limit(of=of, change=_table()["changes"][test], **row)
 
 
@@ -164,11 +168,11 @@ def address(source: str) -> str | None:
 def _places(schema: Any) -> Iterator[tuple[Path, Schema]]:
     waiting: list[tuple[Path, Any]] = [((), schema)]
     while waiting:
-        path, each = waiting.pop()
-        if not isinstance(each, Mapping):
+        path, inner = waiting.pop()
+        if not isinstance(inner, Mapping):
             continue
-        yield path, each
-        for keyword, value in each.items():
+        yield path, inner
+        for keyword, value in inner.items():
             if keyword in NAMED and isinstance(value, Mapping):
                 waiting += [((*path, keyword, name), sub) for name, sub in value.items()]
             elif isinstance(value, list) and (keyword in SEVERAL or keyword == "items"):
@@ -181,21 +185,21 @@ Find = Callable[[ListedTool, Any], Iterable[Path]]
 Test = Callable[[Schema, Any], bool]
 
 
-def _each(test: Test) -> Find:
+def _schemas(test: Test) -> Find:
     """Return a function that finds the schemas of a tool that pass a test."""
-    return lambda tool, asked: (path for path, each in tool.places if test(each, asked))
+    return lambda tool, parameter: (path for path, schema in tool.places if test(schema, parameter))
 
 
 def _keywords(test: Callable[[str, Any], bool]) -> Find:
     """Return a function that finds the keywords of a tool's schemas that pass a test."""
-    return lambda tool, asked: (
-        (*path, word) for path, each in tool.places for word in each if test(word, asked)
+    return lambda tool, parameter: (
+        (*path, word) for path, schema in tool.places for word in schema if test(word, parameter)
     )
 
 
 def _whole(test: Callable[[ListedTool, Any], bool]) -> Find:
     """Return a function that finds the tool itself if it passes a test."""
-    return lambda tool, asked: [()] if test(tool, asked) else []
+    return lambda tool, parameter: [()] if test(tool, parameter) else []
 
 
 def _invalid(tool: ListedTool, _: Any) -> Iterator[Path]:
@@ -206,8 +210,8 @@ def _invalid(tool: ListedTool, _: Any) -> Iterator[Path]:
 
 
 def _dangling(tool: ListedTool, _: Any) -> Iterator[Path]:
-    for path, each in tool.places:
-        if isinstance(each.get("$ref"), str) and resolve(tool.schema, each["$ref"]) is None:
+    for path, schema in tool.places:
+        if isinstance(schema.get("$ref"), str) and resolve(tool.schema, schema["$ref"]) is None:
             yield (*path, "$ref")
 
 
@@ -224,12 +228,12 @@ def _untyped_items(schema: Schema, _: Any) -> bool:
 
 def _enum_of_others(schema: Schema, _: Any) -> bool:
     values = schema.get("enum")
-    are_texts = isinstance(values, list) and all(isinstance(each, str) and each for each in values)
+    are_texts = isinstance(values, list) and all(isinstance(member, str) and member for member in values)
     return "enum" in schema and not (are_texts and schema.get("type") == "string")
 
 
 def _mixed_enum(schema: Schema, _: Any) -> bool:
-    kinds = {type(each) for each in schema.get("enum") or () if each is not None}
+    kinds = {type(member) for member in schema.get("enum") or () if member is not None}
     return "enum" in schema and ("type" not in schema or len(kinds) != 1)
 
 
@@ -249,34 +253,34 @@ def _other_reference(schema: Schema, _: Any) -> bool:
     return reference != "#" and re.fullmatch(r"#/\$defs/[^/]+", reference) is None
 
 
-def _beside(schema: Schema, asked: Any) -> bool:
-    keyword = asked["keyword"]
-    return keyword in schema and bool(schema.keys() - {keyword, *asked.get("but", ())})
+def _beside(schema: Schema, parameter: Any) -> bool:
+    keyword = parameter["keyword"]
+    return keyword in schema and bool(schema.keys() - {keyword, *parameter.get("but", ())})
 
 
 _TYPED: Final = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref"})
 
 
 def _untyped(tool: ListedTool, _: Any) -> Iterator[Path]:
-    untyped = (path for path, each in tool.places if _TYPED.isdisjoint(each))
+    untyped = (path for path, schema in tool.places if _TYPED.isdisjoint(schema))
     return (path for path in untyped if path and path[-2:-1] != ("$defs",))
 
 
-def _reserved(tool: ListedTool, asked: Any) -> Iterator[Path]:
-    for path, each in tool.places:
-        yield from ((*path, "properties", name) for name in each.get("properties") or () if name in asked)
+def _reserved(tool: ListedTool, names: Any) -> Iterator[Path]:
+    for path, schema in tool.places:
+        yield from ((*path, "properties", name) for name in schema.get("properties") or () if name in names)
 
 
-def _misnamed(tool: ListedTool, asked: str) -> Iterator[Path]:
+def _misnamed(tool: ListedTool, pattern: str) -> Iterator[Path]:
     names = tool.schema.get("properties") or ()
-    return (("properties", name) for name in names if re.fullmatch(asked, name) is None)
+    return (("properties", name) for name in names if re.fullmatch(pattern, name) is None)
 
 
 _LEVELS: Final = frozenset("properties items anyOf oneOf additionalProperties".split())
 
 
-def _too_deep(tool: ListedTool, asked: int) -> Iterator[Path]:
-    return (path for path, _ in tool.places if sum(part in _LEVELS for part in path) > asked)
+def _too_deep(tool: ListedTool, most: int) -> Iterator[Path]:
+    return (path for path, _ in tool.places if sum(part in _LEVELS for part in path) > most)
 
 
 _CONDITIONS: Final = frozenset({"if", "then", "else", "not"})
@@ -284,9 +288,9 @@ _CONDITIONS: Final = frozenset({"if", "then", "else", "not"})
 
 def optional_properties(tool: ListedTool) -> Iterator[tuple[Path, Any]]:
     """Yield each property that may be left out."""
-    for path, each in tool.places:
-        required = each.get("required") or ()
-        for name, sub in (each.get("properties") or {}).items():
+    for path, schema in tool.places:
+        required = schema.get("required") or ()
+        for name, sub in (schema.get("properties") or {}).items():
             if name not in required and _CONDITIONS.isdisjoint(path):
                 yield (*path, "properties", name), sub
 
@@ -302,89 +306,89 @@ def _takes_null(schema: Schema) -> bool:
     return (
         not schema.keys() & {*_TYPED, "enum", "const"}
         or "null" in _types(schema)
-        or any(isinstance(each, Mapping) and _takes_null(each) for each in branches)
+        or any(isinstance(branch, Mapping) and _takes_null(branch) for branch in branches)
     )
 
 
-def _is_too_large(tool: ListedTool, asked: Mapping[str, int]) -> bool:
+def _is_too_large(tool: ListedTool, limits: Mapping[str, int]) -> bool:
     sizes = {
-        "properties": sum(len(each.get("properties") or ()) for _, each in tool.places),
-        "enum_values": sum(len(each.get("enum") or ()) for _, each in tool.places),
+        "properties": sum(len(schema.get("properties") or ()) for _, schema in tool.places),
+        "enum_values": sum(len(schema.get("enum") or ()) for _, schema in tool.places),
         "characters": len(json.dumps(tool.schema, ensure_ascii=False)),
     }
-    return any(sizes[name] > most for name, most in asked.items())
+    return any(sizes[name] > most for name, most in limits.items())
 
 
-def _is_long_with_prefix(tool: ListedTool, asked: Mapping[str, Any]) -> bool:
+def _is_long_with_prefix(tool: ListedTool, limit: Mapping[str, Any]) -> bool:
     server = re.sub(r"[^a-zA-Z0-9_-]", "_", tool.server)
-    return bool(server) and len(asked["form"].format(server=server, tool=tool.name)) > asked["most"]
+    return bool(server) and len(limit["form"].format(server=server, tool=tool.name)) > limit["most"]
 
 
 def unions(tool: ListedTool) -> int:
     """Return the number of places that take several types."""
-    return sum("anyOf" in each or isinstance(each.get("type"), list) for _, each in tool.places)
+    return sum("anyOf" in schema or isinstance(schema.get("type"), list) for _, schema in tool.places)
 
 
 _OF_TOOLS: Final[Mapping[str, Find]] = {
-    "tool_name": _whole(lambda tool, asked: re.fullmatch(asked, tool.name) is None),
+    "tool_name": _whole(lambda tool, pattern: re.fullmatch(pattern, tool.name) is None),
     "prefixed_name": _whole(_is_long_with_prefix),
-    "description_below": _whole(lambda tool, asked: len(tool.description) > asked),
+    "description_below": _whole(lambda tool, length: len(tool.description) > length),
     "root_is_object": _whole(lambda tool, _: tool.schema.get("type") != "object"),
     "root_properties": _whole(lambda tool, _: "properties" not in tool.schema),
     "output_is_object": _whole(
         lambda tool, _: tool.output_schema is not None and tool.output_schema.get("type") != "object"
     ),
     "sizes": _whole(_is_too_large),
-    "not_at_root": lambda tool, asked: ((word,) for word in asked if word in tool.schema),
-    "without": _keywords(lambda word, asked: word in asked),
-    "only": _keywords(lambda word, asked: word not in asked),
+    "not_at_root": lambda tool, words: ((word,) for word in words if word in tool.schema),
+    "without": _keywords(lambda word, words: word in words),
+    "only": _keywords(lambda word, words: word not in words),
     "property_names": _misnamed,
     "reserved_names": _reserved,
     "property_types": lambda tool, _: (path for path in _untyped(tool, _) if path[-2:-1] == ("properties",)),
     "types": _untyped,
     "valid": _invalid,
     "targets": _dangling,
-    "local_references": _each(_other_reference),
-    "alone": _each(_beside),
-    "type_beside_any_of": _each(lambda schema, _: {"anyOf", "type"} <= schema.keys()),
-    "one_type": _each(lambda schema, _: isinstance(schema.get("type"), list)),
-    "type_list_alone": _each(
+    "local_references": _schemas(_other_reference),
+    "alone": _schemas(_beside),
+    "type_beside_any_of": _schemas(lambda schema, _: {"anyOf", "type"} <= schema.keys()),
+    "one_type": _schemas(lambda schema, _: isinstance(schema.get("type"), list)),
+    "type_list_alone": _schemas(
         lambda schema, _: (
             isinstance(schema.get("type"), list) and bool(schema.keys() - {"type", "description", "title"})
         )
     ),
-    "enum_texts": _each(_enum_of_others),
-    "enum_types": _each(_mixed_enum),
-    "array_items": _each(
+    "enum_texts": _schemas(_enum_of_others),
+    "enum_types": _schemas(_mixed_enum),
+    "array_items": _schemas(
         lambda schema, _: "array" in _types(schema) and {"items", "prefixItems"}.isdisjoint(schema)
     ),
-    "typed_items": _each(_untyped_items),
-    "objects_only": _each(
+    "typed_items": _schemas(_untyped_items),
+    "objects_only": _schemas(
         lambda schema, _: not {"properties", "required"}.isdisjoint(schema) and schema.get("type") != "object"
     ),
-    "required_declared": _each(
+    "required_declared": _schemas(
         lambda schema, _: not set(schema.get("required") or ()) <= set(schema.get("properties") or ())
     ),
-    "all_required": _each(
+    "all_required": _schemas(
         lambda schema, _: set(schema.get("properties") or ()) != set(schema.get("required") or ())
     ),
-    "closed": _each(_is_open),
-    "no_boolean_additional": _each(lambda schema, _: isinstance(schema.get("additionalProperties"), bool)),
-    "anchored_patterns": _each(_loose_pattern),
-    "bounds_below": _each(
-        lambda schema, asked: any(
-            isinstance(bound := schema.get(word), int) and bound >= asked
+    "closed": _schemas(_is_open),
+    "no_boolean_additional": _schemas(lambda schema, _: isinstance(schema.get("additionalProperties"), bool)),
+    "anchored_patterns": _schemas(_loose_pattern),
+    "bounds_below": _schemas(
+        lambda schema, bound_below: any(
+            isinstance(bound := schema.get(word), int) and bound >= bound_below
             for word in ("maxLength", "maxItems")
         )
     ),
-    "formats": _each(lambda schema, asked: "format" in schema and schema["format"] not in asked),
+    "formats": _schemas(lambda schema, formats: "format" in schema and schema["format"] not in formats),
     "deepest": _too_deep,
     "optional_null": _optional_without_null,
 }
 """The tests of a tool, by their names in the table."""
 _OF_LISTS: Final[Mapping[str, Callable[[Sequence[ListedTool], int], bool]]] = {
     "most_tools": lambda tools, most: len(tools) > most,
-    "most_optional": lambda tools, most: sum(1 for each in tools for _ in optional_properties(each)) > most,
+    "most_optional": lambda tools, most: sum(1 for tool in tools for _ in optional_properties(tool)) > most,
     "most_unions": lambda tools, most: sum(map(unions, tools)) > most,
 }
 """The tests of a whole list."""

@@ -47,15 +47,16 @@ class PublishedValidator(WrappedValidator):
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what cannot be read back, and what the tool refuses elsewhere, at places of the published form."""
         read = read_back(self.published, arguments)
-        own = [Fault(each.path, "value", reason=each.reason) for each in read.unreadable]
-        told = {each.path[:1] for each in own}
+        unreadable = [Fault(place.path, "value", reason=place.reason) for place in read.unreadable]
+        parameters = {fault.path[:1] for fault in unreadable}
         refused = Refused(self.plan.top, read.arguments, self.plan.policy)
         others = (
-            self._said(_by_author(refused, each), arguments) for each in self.validator.faults(read.arguments)
+            self._at_published_place(_by_author(refused, fault), arguments)
+            for fault in self.validator.faults(read.arguments)
         )
-        return (*own, *(each for each in others if each.path[:1] not in told))
+        return (*unreadable, *(fault for fault in others if fault.path[:1] not in parameters))
 
-    def _said(self, fault: Fault, sent: Mapping[str, Any]) -> Fault:
+    def _at_published_place(self, fault: Fault, sent: Mapping[str, Any]) -> Fault:
         """Return a fault of the author's form at its place in the published one."""
         path = self.published.published_path(fault.path, sent)
         if len(path) >= len(fault.path):
@@ -80,8 +81,8 @@ def _by_author(refused: Refused, fault: Fault) -> Fault:
     if place.node is None or fault.of_name:
         return fault
     if fault.kind == "value" and not fault.detail:
-        found = (each for each in explained(refused, [fault]) if each.path == fault.path)
-        return next((each for each in found if each.keyword != "type"), fault)
+        explanations = (entry for entry in explained(refused, [fault]) if entry.path == fault.path)
+        return next((entry for entry in explanations if entry.keyword != "type"), fault)
     return replace(fault, node=fault.node or place.node) if any(way.enum for way in place.ways) else fault
 
 
@@ -90,7 +91,7 @@ def _with_any_values(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     if is_any_value(schema):
-        return {name: each for name, each in schema.items() if name == "description"}
+        return {name: entry for name, entry in schema.items() if name == "description"}
     return with_subschemas(schema, _with_any_values)
 
 
@@ -171,10 +172,10 @@ class PublishedContract(Contract):
             return replace(self.inner.decide_object(read.arguments), contract=self)
         if decision.status != "refused":
             return replace(decision, arguments=read_back(self.published, decision.arguments).arguments)
-        if all(each.may_be_repaired for each in read.unreadable):
+        if all(place.may_be_repaired for place in read.unreadable):
             inner_decision = self.inner.decide_object(read.arguments)
             if inner_decision.status != "refused":
-                repairs = tuple(map(self._said, inner_decision.repairs))
+                repairs = tuple(map(self._published_repair, inner_decision.repairs))
                 return replace(inner_decision, repairs=repairs, contract=self)
         return decision
 
@@ -183,8 +184,8 @@ class PublishedContract(Contract):
         names = {self.published.published_path((name,))[0] for name in self.published.only_value}
         return bool(names) and (sent == "" or tokens_of(sent)[0] in names)
 
-    def _said(self, repair: Repair) -> Repair:
-        path = tuple(int(each) if each.isdecimal() else each for each in tokens_of(repair.pointer))
+    def _published_repair(self, repair: Repair) -> Repair:
+        path = tuple(int(token) if token.isdecimal() else token for token in tokens_of(repair.pointer))
         return Repair(repair.rule, pointer(self.published.published_path(path)), repair.before, repair.after)
 
 

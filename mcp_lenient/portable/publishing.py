@@ -37,7 +37,7 @@ from mcp_lenient.types import Path
 from mcp_lenient.values.json_values import json_type, plain, pointer
 
 Schema = dict[str, Any]
-Said = tuple[Any, Codec]
+Converted = tuple[Any, Codec]
 """A published schema, and how its values are said."""
 _MOST_SCHEMAS: Final = 5_000
 """Schemas made of one; beyond them a value is JSON text."""
@@ -50,7 +50,7 @@ _ANY_SCALARS: Final = ("string", "number", "boolean")
 _NEVER: Final[Mapping[str, Any]] = {"not": {}}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _TYPES: Final = _SCALARS | {"null", "array", "object"}
-_TOLD: Final = frozenset(
+_DESCRIBED: Final = frozenset(
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems"
     " minProperties maxProperties pattern format default examples example enum propertyNames patternProperties contains"
     " not if then else dependentRequired dependentSchemas".split()
@@ -136,17 +136,17 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
         return replace(published, form=wanted, schema=loosened(published.schema))
     conversion = _Conversion(readable(schema), wanted)
     try:
-        made, codec = conversion.result()
-        _refuse_too_many(made, wanted)
+        listed, codec = conversion.result()
+        _refuse_too_many(listed, wanted)
     except _LostError as error:
         return Published(wanted, schema, lost=str(error))
     changes = tuple(conversion.changes)
-    is_same = {**schema, "$schema": None} == {**made, "$schema": None}
+    is_same = {**schema, "$schema": None} == {**listed, "$schema": None}
     if not changes and is_same and ("$schema" not in schema or wanted.allows("$schema")):
         return Published(wanted, schema)
     return Published(
         wanted,
-        made,
+        listed,
         changes,
         secret=frozenset(conversion.secret),
         only_value=frozenset(conversion.only_value),
@@ -166,28 +166,28 @@ def loosened(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     properties, required = schema.get("properties"), _list(schema, "required")
     if not isinstance(properties, Mapping):
         return schema
-    made = {
+    listed = {
         name: _loosened(schema, sub, is_optional=name not in required) for name, sub in properties.items()
     }
     closing = ("additionalProperties",) if schema.get("additionalProperties") is False else ()
-    return {**_except(schema, *closing), "properties": made}
+    return {**_except(schema, *closing), "properties": listed}
 
 
 def _loosened(root: Mapping[str, Any], sub: Any, *, is_optional: bool) -> Any:
     """Return the schema of a parameter that may also be a text, and null if it is optional."""
-    own = _target(root, sub)
-    if not isinstance(own, Mapping) or _has_header(own) or not own.keys() - _ABOUT:
+    author = _target(root, sub)
+    if not isinstance(author, Mapping) or _has_header(author) or not author.keys() - _ABOUT:
         return sub
-    about, asserted = _only(own, *_ABOUT), _except(own, *_ABOUT)
-    word = next((word for word in ("anyOf", "oneOf") if _list(own, word)), None)
-    branches = [asserted] if word is None else [_target(root, branch) for branch in own[word]]
+    about, asserted = _only(author, *_ABOUT), _except(author, *_ABOUT)
+    word = next((word for word in ("anyOf", "oneOf") if _list(author, word)), None)
+    branches = [asserted] if word is None else [_target(root, branch) for branch in author[word]]
     types: list[str | None] = [kind for branch in branches for kind in _types(branch) or (None,)]
     also = ["string", "null"] if is_optional else ["string"]
     if None in types or len(types) > len(set(types)) or (word is not None and len(asserted) > 1):
-        ways = own["anyOf"] if word == "anyOf" and len(asserted) == 1 else [asserted]
+        ways = author["anyOf"] if word == "anyOf" and len(asserted) == 1 else [asserted]
         return {**about, "anyOf": [*ways, *(way for kind in also if (way := {"type": kind}) not in ways)]}
     for branch in branches:
-        _tell(about, branch)
+        _describe_limits(about, branch)
     wanted = list(dict.fromkeys([*types, *also]))
     return {**about, "type": wanted if len(wanted) > 1 else wanted[0]}
 
@@ -217,14 +217,14 @@ def _list(schema: Mapping[str, Any], keyword: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _tell(made: Schema, branch: Mapping[str, Any]) -> None:
+def _describe_limits(listed: Schema, branch: Mapping[str, Any]) -> None:
     """Add a branch to a schema of several types: what its containers hold, and its values and limits as a description."""
     kinds = _types(branch) or ()
     for keyword, value in branch.items():
         if keyword in _ABOUT or _HOLDERS.get(keyword) in kinds:
-            made.setdefault(keyword, value)
-        elif keyword == "const" or (keyword in _TOLD and value not in (None, {}, [], False)):
-            _note(made, _told(keyword, value, _LONGEST_SCHEMA))
+            listed.setdefault(keyword, value)
+        elif keyword == "const" or (keyword in _DESCRIBED and value not in (None, {}, [], False)):
+            _note(listed, _keyword_note(keyword, value, _LONGEST_SCHEMA))
 
 
 def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
@@ -253,7 +253,7 @@ def is_any_value(schema: Mapping[str, Any]) -> bool:
     """Return whether a published schema says any value: a scalar, or another one as JSON text in an object."""
     *scalars, other = schema.get("anyOf") or [None]
     is_object = isinstance(other, Mapping) and (other.get("properties") or {}).keys() == {JSON_KEY}
-    return is_object and tuple(each.get("type") for each in scalars) == _ANY_SCALARS
+    return is_object and tuple(branch.get("type") for branch in scalars) == _ANY_SCALARS
 
 
 class _LostError(Exception):
@@ -277,11 +277,11 @@ def _refuse_too_many(schema: Schema, form: Form) -> None:
 
 
 def _only(schema: Mapping[str, Any], *keywords: str) -> Schema:
-    return {name: each for name, each in schema.items() if name in keywords}
+    return {name: entry for name, entry in schema.items() if name in keywords}
 
 
 def _except(schema: Mapping[str, Any], *keywords: str) -> Schema:
-    return {name: each for name, each in schema.items() if name not in keywords}
+    return {name: entry for name, entry in schema.items() if name not in keywords}
 
 
 def _short(value: Any, limit: int = _LONGEST_NOTE) -> str:
@@ -291,13 +291,13 @@ def _short(value: Any, limit: int = _LONGEST_NOTE) -> str:
 
 def _note(schema: Schema, text: str) -> None:
     """Add a note to a description."""
-    said = schema.get("description")
-    said = said if isinstance(said, str) else ""
-    if text not in said:
-        schema["description"] = f"{said} ({text})".lstrip()
+    description = schema.get("description")
+    description = description if isinstance(description, str) else ""
+    if text not in description:
+        schema["description"] = f"{description} ({text})".lstrip()
 
 
-def _told(keyword: str, value: Any, limit: int = _LONGEST_NOTE) -> str:
+def _keyword_note(keyword: str, value: Any, limit: int = _LONGEST_NOTE) -> str:
     return f"{keyword}: {_short(value, limit)}"
 
 
@@ -320,29 +320,29 @@ class _Conversion:
         self._definitions: dict[tuple[str, bool], tuple[str, Later]] = {}
         self._published: dict[str, Any] = {}
 
-    def result(self) -> Said:
+    def result(self) -> Converted:
         """Return the published schema."""
         root = dict(self._root)
         if root.get("type") != "object" and not ("$ref" in root or _combines(root)):
             root["type"] = "object"
-        made, codec = self._schema(root, (), is_root=True)
-        return self._complete({**made, "$defs": self._published} if self._published else made), codec
+        listed, codec = self._schema(root, (), is_root=True)
+        return self._complete({**listed, "$defs": self._published} if self._published else listed), codec
 
-    def _complete(self, made: Schema) -> Schema:
+    def _complete(self, listed: Schema) -> Schema:
         """Add the definitions that kept parts refer to as the author wrote them."""
-        waiting: list[Any] = [made]
+        waiting: list[Any] = [listed]
         while waiting:
-            each = waiting.pop()
-            waiting += each.values() if isinstance(each, Mapping) else each if isinstance(each, list) else ()
-            reference = each.get("$ref") if isinstance(each, Mapping) else None
-            if not isinstance(reference, str) or resolve(made, reference) is not None:
+            part = waiting.pop()
+            waiting += part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ()
+            reference = part.get("$ref") if isinstance(part, Mapping) else None
+            if not isinstance(reference, str) or resolve(listed, reference) is not None:
                 continue
             _, word, *name = reference.split("/")
             target = resolve(self._root, reference)
             if word in DEFINITIONS and len(name) == 1:
-                made = {**made, word: {**made.get(word, {}), unquote(name[0]): target}}
+                listed = {**listed, word: {**listed.get(word, {}), unquote(name[0]): target}}
                 waiting.append(target)
-        return made
+        return listed
 
     def _use(self, name: str, at: Path) -> None:
         self.changes.append(Change(name, pointer(at)))
@@ -355,7 +355,7 @@ class _Conversion:
 
     # One place
 
-    def _schema(self, schema: Any, at: Path, *, is_root: bool = False) -> Said:
+    def _schema(self, schema: Any, at: Path, *, is_root: bool = False) -> Converted:
         """Return the published schema of a place, and how its values are said."""
         self._count += 1
         if isinstance(schema, bool) or not isinstance(schema, Mapping):
@@ -366,110 +366,112 @@ class _Conversion:
             return self._as_text(schema, at, "deep")
         if schema.get("writeOnly") is True or schema.get("format") == "password":
             self._hide(at)
-        own = _except(schema, UNREAD, *DEFINITIONS)
-        if "$ref" not in own:
-            own = self._rewritten(own, at, is_root=is_root)
-        if "$ref" in own:
-            return self._reference(own, at, is_root=is_root)
+        author = _except(schema, UNREAD, *DEFINITIONS)
+        if "$ref" not in author:
+            author = self._rewritten(author, at, is_root=is_root)
+        if "$ref" in author:
+            return self._reference(author, at, is_root=is_root)
         for word in ("anyOf", "oneOf"):
-            if word in own:
-                return self._union(own, word, at)
-        return self._typed(own, at, is_root=is_root)
+            if word in author:
+                return self._union(author, word, at)
+        return self._typed(author, at, is_root=is_root)
 
     def _hide(self, at: Path) -> None:
         """Note that the parameter around a place has a secret value."""
         names = [name for word, name in pairwise(at) if word == "properties"]
         self.secret.update(map(str, names[-1:]))
 
-    def _typed(self, own: Schema, at: Path, *, is_root: bool) -> Said:
-        kind = own.get("type")
+    def _typed(self, author: Schema, at: Path, *, is_root: bool) -> Converted:
+        kind = author.get("type")
         if kind == "object":
-            return self._object(own, at, is_root=is_root)
+            return self._object(author, at, is_root=is_root)
         if kind == "array":
-            return self._array(own, at)
-        if kind is None and not own.keys() & {"enum", "const", "oneOf", "allOf", "not", "if"}:
-            return self._anything(own, at)
-        return self._kept(own, at), SAME
+            return self._array(author, at)
+        if kind is None and not author.keys() & {"enum", "const", "oneOf", "allOf", "not", "if"}:
+            return self._anything(author, at)
+        return self._allowed(author, at), SAME
 
-    def _rewritten(self, own: Schema, at: Path, *, is_root: bool) -> Schema:
+    def _rewritten(self, author: Schema, at: Path, *, is_root: bool) -> Schema:
         """Return a schema with the keywords that the form has another one for."""
         form = self._form
-        if (is_root and not form.root_combinators and ROOT_COMBINATORS & own.keys()) or self._must_merge(own):
-            own = self._merged(own, at, is_root=is_root)
-        if "oneOf" in own and not form.allows("oneOf"):
+        if (is_root and not form.root_combinators and ROOT_COMBINATORS & author.keys()) or self._must_merge(
+            author
+        ):
+            author = self._merged(author, at, is_root=is_root)
+        if "oneOf" in author and not form.allows("oneOf"):
             self._use("one_of_to_any_of", at)
-            more = own.pop("oneOf")
-            own.pop("discriminator", None)
-            own.setdefault("anyOf", more)
-        if "const" in own and not form.allows("const"):
+            more = author.pop("oneOf")
+            author.pop("discriminator", None)
+            author.setdefault("anyOf", more)
+        if "const" in author and not form.allows("const"):
             self._use("const_to_enum", at)
-            own["enum"] = [own.pop("const")]
-        self._with_type(own, at)
-        return self._without_lists(own, at)
+            author["enum"] = [author.pop("const")]
+        self._with_type(author, at)
+        return self._without_lists(author, at)
 
-    def _must_merge(self, own: Schema) -> bool:
+    def _must_merge(self, author: Schema) -> bool:
         """Return whether combinators beside properties must become one object."""
-        form, is_object = self._form, own.get("type") == "object" or "properties" in own
-        if "allOf" in own and not form.allows("allOf"):
+        form, is_object = self._form, author.get("type") == "object" or "properties" in author
+        if "allOf" in author and not form.allows("allOf"):
             return True
-        unions = own.keys() & {"anyOf", "oneOf"}
+        unions = author.keys() & {"anyOf", "oneOf"}
         is_apart = form.any_of_alone or form.closed or not form.allows("oneOf")
-        return bool(unions) and ("properties" in own or (is_object and is_apart))
+        return bool(unions) and ("properties" in author or (is_object and is_apart))
 
-    def _with_type(self, own: Schema, at: Path) -> None:
+    def _with_type(self, author: Schema, at: Path) -> None:
         """Add the type that other keywords imply."""
-        if "type" in own or _combines(own) or not self._form.types_required:
+        if "type" in author or _combines(author) or not self._form.types_required:
             return
-        if own.keys() & {"properties", "additionalProperties", "required"}:
+        if author.keys() & {"properties", "additionalProperties", "required"}:
             implied = ["object"]
-        elif own.keys() & {"items", "prefixItems"}:
+        elif author.keys() & {"items", "prefixItems"}:
             implied = ["array"]
-        elif isinstance(values := [own["const"]] if "const" in own else own.get("enum"), list):
+        elif isinstance(values := [author["const"]] if "const" in author else author.get("enum"), list):
             implied = list(dict.fromkeys(map(json_type, values)))
         else:
             return
         if {"integer", "number"} <= set(implied):
             implied.remove("integer")
         self._use("type_added", at)
-        own["type"] = implied[0] if len(implied) == 1 else implied
+        author["type"] = implied[0] if len(implied) == 1 else implied
 
-    def _without_lists(self, own: Schema, at: Path) -> Schema:
+    def _without_lists(self, author: Schema, at: Path) -> Schema:
         """Return a schema whose type is one name, and the others are branches."""
-        types = own.get("type")
+        types = author.get("type")
         if not isinstance(types, list):
-            return own
+            return author
         if len(types) == 1:
-            return {**own, "type": types[0]}
+            return {**author, "type": types[0]}
         has_container = not {"array", "object"}.isdisjoint(types)
-        is_apart = self._form.closed or self._form.items_required or not _OF_CONTAINERS.isdisjoint(own)
+        is_apart = self._form.closed or self._form.items_required or not _OF_CONTAINERS.isdisjoint(author)
         if self._form.type_lists and not (has_container and is_apart):
-            return own
+            return author
         self._use("type_list_to_any_of", at)
-        outside = _only(own, *_ABOUT)
-        inside = _except(own, "type", *_ABOUT)
+        outside = _only(author, *_ABOUT)
+        inside = _except(author, "type", *_ABOUT)
         return {**outside, "anyOf": [_of_type(inside, kind) for kind in types if _of_type(inside, kind)]}
 
-    def _kept(self, own: Schema, at: Path) -> Schema:
+    def _allowed(self, author: Schema, at: Path) -> Schema:
         """Return the keywords that the form allows; the description says the others."""
-        made: Schema = {}
+        listed: Schema = {}
         notes: list[str] = []
-        for keyword, value in own.items():
+        for keyword, value in author.items():
             if keyword in _OF_CONTAINERS or keyword in ("anyOf", "oneOf"):
                 continue
-            if self._stays(keyword, value, own):
-                made[keyword] = value
+            if self._stays(keyword, value, author):
+                listed[keyword] = value
                 continue
-            told = keyword in _TOLD and value not in (None, {}, [], False)
-            self._use(f"{keyword}_{'to_description' if told else 'dropped'}", at)
+            is_described = keyword in _DESCRIBED and value not in (None, {}, [], False)
+            self._use(f"{keyword}_{'to_description' if is_described else 'dropped'}", at)
             if keyword in ("const", "enum") and (keyword == "const" or len(value) == 1):
                 self.only_value.update(map(str, at[1:2]))
-            if told:
-                notes.append(_told(keyword, value))
+            if is_described:
+                notes.append(_keyword_note(keyword, value))
         for text in notes:
-            _note(made, text)
-        return made
+            _note(listed, text)
+        return listed
 
-    def _stays(self, keyword: str, value: Any, own: Schema) -> bool:
+    def _stays(self, keyword: str, value: Any, author: Schema) -> bool:
         form = self._form
         if keyword in ("type", _HEADER):
             return True
@@ -485,64 +487,64 @@ class _Conversion:
         if keyword == "enum" and not value:
             return False
         if keyword == "enum" and form.enums == "texts":
-            return own.get("type") == "string" and all(isinstance(each, str) and each for each in value)
+            return author.get("type") == "string" and all(isinstance(text, str) and text for text in value)
         return True
 
-    def _anything(self, own: Schema, at: Path) -> Said:
+    def _anything(self, author: Schema, at: Path) -> Converted:
         """Return a schema for any value."""
         form = self._form
         if form.any_value and not form.types_required:
-            return self._kept(own, at), SAME
+            return self._allowed(author, at), SAME
         self._recode("any_value_to_scalar_or_json", at)
-        about = self._kept(_except(own, "type"), at)
-        branches: list[Schema] = [{"type": each} for each in _ANY_SCALARS]
+        about = self._allowed(_except(author, "type"), at)
+        branches: list[Schema] = [{"type": kind} for kind in _ANY_SCALARS]
         branches.append(self._json_object("any other value, as JSON text"))
         return self._beside(about, "anyOf", branches), JsonObject(scalars=True)
 
     def _json_object(self, description: str) -> Schema:
-        made = {
+        listed = {
             "type": "object",
             "description": description,
             "properties": {JSON_KEY: {"type": "string"}},
             "required": [JSON_KEY],
         }
-        return {**made, "additionalProperties": False} if self._form.closed else made
+        return {**listed, "additionalProperties": False} if self._form.closed else listed
 
-    def _as_text(self, own: Mapping[str, Any], at: Path, why: str, authors: Any = None) -> Said:
+    def _as_text(self, author: Mapping[str, Any], at: Path, why: str, authors: Any = None) -> Converted:
         """Return a text that holds the value as JSON; an object with it where a text may be another value of the author's."""
         self._recode(f"{why}_to_json_text", at)
         self._hide(at)
-        made: Schema = {"type": "string"}
-        if isinstance(own.get("description"), str):
-            made["description"] = own["description"]
-        rest = _except(own, UNREAD, *DEFINITIONS, *_ABOUT)
+        listed: Schema = {"type": "string"}
+        if isinstance(author.get("description"), str):
+            listed["description"] = author["description"]
+        rest = _except(author, UNREAD, *DEFINITIONS, *_ABOUT)
         if isinstance(rest.get("additionalProperties"), bool):
             del rest["additionalProperties"]
-        kind = f"a JSON {own['type']}" if own.get("type") in ("object", "array") else "JSON"
+        kind = f"a JSON {author['type']}" if author.get("type") in ("object", "array") else "JSON"
         wanted = (
             f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
         )
-        _note(made, f"{kind} as text{wanted}")
-        taken = self._tree.node(authors or own).taken
+        _note(listed, f"{kind} as text{wanted}")
+        taken = self._tree.node(authors or author).taken
         if self._unions or taken is None or "string" in taken:
-            return self._json_object(made["description"]), JsonObject()
-        return made, JsonText()
+            return self._json_object(listed["description"]), JsonObject()
+        return listed, JsonText()
 
     def _beside(self, about: Schema, word: str, branches: list[Schema]) -> Schema:
         """Return a union; its description is on the branches where nothing may stand beside it."""
         if not self._form.any_of_alone:
             return {**about, word: branches}
         text = about.get("description")
-        for each in branches if isinstance(text, str) else ():
-            if "$ref" not in each:
-                each["description"] = " ".join(filter(None, (text, each.get("description"))))
+        for branch in branches if isinstance(text, str) else ():
+            if "$ref" not in branch:
+                branch["description"] = " ".join(filter(None, (text, branch.get("description"))))
         return {word: branches}
 
     # References
 
-    def _reference(self, own: Schema, at: Path, *, is_root: bool) -> Said:
-        reference = own["$ref"]
-        beside = _except(own, "$ref")
+    def _reference(self, author: Schema, at: Path, *, is_root: bool) -> Converted:
+        reference = author["$ref"]
+        beside = _except(author, "$ref")
         target = resolve(self._root, reference) if isinstance(reference, str) else None
         if not isinstance(target, Mapping):
             return self._schema(beside or (target if isinstance(target, bool) else {}), at, is_root=is_root)
@@ -554,49 +556,49 @@ class _Conversion:
             return self._as_text(about, at, "recursion", target)
         self._use("reference_inlined", at)
         self._open.append(reference)
-        made = self._schema(_together(target, beside), at, is_root=is_root)
+        converted = self._schema(_together(target, beside), at, is_root=is_root)
         self._open.pop()
-        return made
+        return converted
 
-    def _defined(self, reference: str, target: Mapping[str, Any], beside: Schema) -> Said:
+    def _defined(self, reference: str, target: Mapping[str, Any], beside: Schema) -> Converted:
         """Return a reference to a published definition, whose values may differ."""
         self._codecs += 1
         key = reference, self._unions > 0
         if key not in self._definitions:
             name = re.sub(r"[^A-Za-z0-9_.-]", "_", reference.rpartition("/")[2]).strip("_") or "schema"
-            taken = {each for each, _ in self._definitions.values()}
+            taken = {name for name, _ in self._definitions.values()}
             while name in taken:
                 name += "_"
             later = Later()
             self._definitions[key] = name, later
             self._published[name], later.codec = self._schema(target, ("$defs", name))
         name, later = self._definitions[key]
-        kept = {word: each for word, each in beside.items() if self._form.allows(word)}
-        return {"$ref": f"#/$defs/{name}", **kept}, later
+        beside_reference = {word: entry for word, entry in beside.items() if self._form.allows(word)}
+        return {"$ref": f"#/$defs/{name}", **beside_reference}, later
 
     # Unions
 
-    def _union(self, own: Schema, word: str, at: Path) -> Said:
-        members = [each for each in own[word] if each not in (False, _NEVER)]
-        around = _except(own, word)
+    def _union(self, author: Schema, word: str, at: Path) -> Converted:
+        members = [branch for branch in author[word] if branch not in (False, _NEVER)]
+        around = _except(author, word)
         about, inside = _only(around, *_ABOUT), _except(around, *_ABOUT)
-        if len(members) == 1 and len(members) < len(own[word]):
+        if len(members) == 1 and len(members) < len(author[word]):
             self._use("branch_dropped", at)
             return self._schema(_together(members[0], around), at)
         if inside and (self._form.any_of_alone or not _OF_CONTAINERS.isdisjoint(inside)):
             self._use("moved_into_any_of", at)
-            members = [_together(each, inside, is_outside=True) for each in members]
+            members = [_together(member, inside, is_outside=True) for member in members]
             inside = {}
-        codecs, is_union = self._codecs, sum(not _is_null(each) for each in members) > 1
+        codecs, is_union = self._codecs, sum(not _is_null(member) for member in members) > 1
         self._unions += is_union
-        said = [self._schema(each, (*at, word, str(place))) for place, each in enumerate(members)]
+        converted = [self._schema(member, (*at, word, str(place))) for place, member in enumerate(members)]
         self._unions -= is_union
-        about = self._kept({**inside, **about}, at)
-        made = self._beside(about, word, [each for each, _ in said])
-        return made, SAME if self._codecs == codecs else Union(tuple(map(self._branch, members, said)))
+        about = self._allowed({**inside, **about}, at)
+        listed = self._beside(about, word, [schema for schema, _ in converted])
+        return listed, SAME if self._codecs == codecs else Union(tuple(map(self._branch, members, converted)))
 
-    def _branch(self, member: Any, said: Said) -> Branch:
-        schema, codec = said
+    def _branch(self, member: Any, converted: Converted) -> Branch:
+        schema, codec = converted
 
         @cache
         def published() -> Node:
@@ -607,82 +609,82 @@ class _Conversion:
 
     # Arrays
 
-    def _array(self, own: Schema, at: Path) -> Said:
-        first, items = own.get("prefixItems"), own.get("items")
+    def _array(self, author: Schema, at: Path) -> Converted:
+        first, items = author.get("prefixItems"), author.get("items")
         if isinstance(first, list) and not self._form.allows("prefixItems"):
-            return self._as_text(own, at, "tuple")
-        made, form = self._kept(own, at), self._form
-        said = [self._schema(each, (*at, "prefixItems", str(n))) for n, each in enumerate(first or ())]
+            return self._as_text(author, at, "tuple")
+        listed, form = self._allowed(author, at), self._form
+        converted = [self._schema(item, (*at, "prefixItems", str(n))) for n, item in enumerate(first or ())]
         if first is not None:
-            made["prefixItems"] = [each for each, _ in said]
+            listed["prefixItems"] = [schema for schema, _ in converted]
         elif items is None and (form.types_required or not form.any_value):
             items = {}
         elif items is None and form.items_required:
             self._use("items_added", at)
-            made["items"] = {}
+            listed["items"] = {}
         rest: Codec = SAME
         if first is not None and isinstance(items, bool):
-            made["items"] = items
+            listed["items"] = items
         elif items is not None:
-            made["items"], rest = self._schema(items, (*at, "items"))
-        return made, Items(rest, tuple(codec for _, codec in said))
+            listed["items"], rest = self._schema(items, (*at, "items"))
+        return listed, Items(rest, tuple(codec for _, codec in converted))
 
     # Objects
 
-    def _object(self, own: Schema, at: Path, *, is_root: bool) -> Said:
-        properties = own.get("properties")
+    def _object(self, author: Schema, at: Path, *, is_root: bool) -> Converted:
+        properties = author.get("properties")
         declared = {name: sub for name, sub in (properties or {}).items() if sub not in (False, _NEVER)}
-        others = _others(own)
-        if self._unions and not self._stays_object(own, declared, at):
-            return self._as_text(own, at, "object")
+        others = _others(author)
+        if self._unions and not self._stays_object(author, declared, at):
+            return self._as_text(author, at, "object")
         if not declared and not is_root:
             if isinstance(others, Mapping) and others.keys() - _ABOUT and not self._form.maps:
-                return self._entries(own, others, at)
-            if not self._form.free_objects and (others is not False or "patternProperties" in own):
-                return self._as_text(own, at, "free_object")
-        made = self._kept(_except(own, "required"), at)
-        said, published = self._properties(own, declared, at)
-        required = self._required(own, published, made, at)
-        others_said = self._undeclared(own, made, at)
-        if properties is not None or said or self._form.properties_required:
-            if properties is None and not said:
+                return self._entries(author, others, at)
+            if not self._form.free_objects and (others is not False or "patternProperties" in author):
+                return self._as_text(author, at, "free_object")
+        listed = self._allowed(_except(author, "required"), at)
+        listed_properties, published = self._properties(author, declared, at)
+        required = self._required(author, published, listed, at)
+        others_codec = self._undeclared(author, listed, at)
+        if properties is not None or listed_properties or self._form.properties_required:
+            if properties is None and not listed_properties:
                 self._use("properties_added", at)
-            made["properties"] = said
+            listed["properties"] = listed_properties
         if required or self._form.all_required:
-            made["required"] = required
-        if not is_root and not said and not self._form.free_objects:
-            return self._as_text(own, at, "free_object")
-        return made, Fields(published, others_said)
+            listed["required"] = required
+        if not is_root and not listed_properties and not self._form.free_objects:
+            return self._as_text(author, at, "free_object")
+        return listed, Fields(published, others_codec)
 
-    def _stays_object(self, own: Schema, declared: Schema, at: Path) -> bool:
+    def _stays_object(self, author: Schema, declared: Schema, at: Path) -> bool:
         """Return whether the form has the author's names for these properties, and leaves out what may be left out."""
         is_nested = "properties" in at
-        is_complete = not self._form.all_required or declared.keys() <= set(own.get("required") or ())
+        is_complete = not self._form.all_required or declared.keys() <= set(author.get("required") or ())
         return is_complete and all(
             self._keeps_name(name, sub, is_nested=is_nested) for name, sub in declared.items()
         )
 
     def _properties(
-        self, own: Schema, declared: Mapping[str, Any], at: Path
+        self, author: Schema, declared: Mapping[str, Any], at: Path
     ) -> tuple[Schema, dict[str, Property]]:
-        required = own.get("required") or ()
-        made: Schema = {}
+        required = author.get("required") or ()
+        listed: Schema = {}
         published: dict[str, Property] = {}
         taken = {*declared, *(name for name in required if isinstance(name, str))}
         for name, sub in declared.items():
             here = (*at, "properties", name)
             is_kept = self._keeps_name(name, sub, is_nested="properties" in at)
-            said = name if is_kept else self._renamed(name, taken, here)
+            listed_name = name if is_kept else self._renamed(name, taken, here)
             is_alternative = id(sub) in self._alternatives
             self._unions += is_alternative
-            schema, known = self._property(sub, said, here, is_required=name in required)
+            schema, entry = self._property(sub, listed_name, here, is_required=name in required)
             self._unions -= is_alternative
             if name in self.secret:
-                self.secret.add(said)
-            if said != name:
+                self.secret.add(listed_name)
+            if listed_name != name:
                 _note_everywhere(schema, f"this is {name!r}")
-            made[said], published[name] = schema, known
-        return made, published
+            listed[listed_name], published[name] = schema, entry
+        return listed, published
 
     def _keeps_name(self, name: str, sub: Any, *, is_nested: bool) -> bool:
         """Return whether the form takes the name of a property, or a header has its value."""
@@ -694,13 +696,13 @@ class _Conversion:
     def _renamed(self, name: str, taken: set[str], at: Path) -> str:
         """Return another name for a property, that no other one has."""
         self._recode("property_renamed", at)
-        said = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_") or "parameter"
-        if len(said) > _LONGEST_NAME - 2:
-            said = f"{said[: _LONGEST_NAME - 12]}_{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
-        while said in taken or said in self._form.reserved_names:
-            said += "_"
-        taken.add(said)
-        return said
+        listed_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_") or "parameter"
+        if len(listed_name) > _LONGEST_NAME - 2:
+            listed_name = f"{listed_name[: _LONGEST_NAME - 12]}_{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
+        while listed_name in taken or listed_name in self._form.reserved_names:
+            listed_name += "_"
+        taken.add(listed_name)
+        return listed_name
 
     def _property(self, sub: Any, name: str, at: Path, *, is_required: bool) -> tuple[Schema, Property]:
         """Return the published schema of a property, and how it is said and left out."""
@@ -731,54 +733,56 @@ class _Conversion:
             name,
             codec,
             null_is_absent=not self._unions,  # in a union another branch may take the null
-            must_be_said=form.all_required,
+            is_required=form.all_required,
         )
 
-    def _required(self, own: Schema, published: Mapping[str, Property], made: Schema, at: Path) -> list[str]:
-        names = [name for name in own.get("required") or () if isinstance(name, str)]
+    def _required(
+        self, author: Schema, published: Mapping[str, Property], listed: Schema, at: Path
+    ) -> list[str]:
+        names = [name for name in author.get("required") or () if isinstance(name, str)]
         if self._form.all_required:
-            return [each.name for each in published.values()]
+            return [entry.name for entry in published.values()]
         required = [published[name].name for name in names if name in published]
         undeclared = [name for name in names if name not in published]
         if undeclared and self._form.undeclared_required:
             return required + undeclared
         if undeclared:
             self._use("undeclared_required_to_description", at)
-            _note(made, f"also needs {_short(', '.join(undeclared))}")
+            _note(listed, f"also needs {_short(', '.join(undeclared))}")
         return required
 
-    def _undeclared(self, own: Schema, made: Schema, at: Path) -> Codec | None:
+    def _undeclared(self, author: Schema, listed: Schema, at: Path) -> Codec | None:
         """Return how the values of undeclared names are said, which stay as they are; None where the form forbids such names."""
-        others = own.get("additionalProperties")
+        others = author.get("additionalProperties")
         if self._form.closed:
-            made["additionalProperties"] = False
+            listed["additionalProperties"] = False
             if others is not False:
                 self._use("closed", at)
             return None
         if self._form.allows("additionalProperties") and self._form.maps:
-            if isinstance(others, Mapping) and _others(own) is not True:
-                self._unions += "patternProperties" in own  # a name of a pattern may have another value
-                made["additionalProperties"], codec = self._schema(others, (*at, "additionalProperties"))
-                self._unions -= "patternProperties" in own
+            if isinstance(others, Mapping) and _others(author) is not True:
+                self._unions += "patternProperties" in author  # a name of a pattern may have another value
+                listed["additionalProperties"], codec = self._schema(others, (*at, "additionalProperties"))
+                self._unions -= "patternProperties" in author
                 return codec
             if others is not None:
-                made["additionalProperties"] = others if isinstance(others, bool) else True
+                listed["additionalProperties"] = others if isinstance(others, bool) else True
         elif others is not None:
             self._use("additionalProperties_dropped", at)
             if others is not False:
-                _note(made, _told("additionalProperties", others))
+                _note(listed, _keyword_note("additionalProperties", others))
         return SAME
 
-    def _entries(self, own: Schema, values: Any, at: Path) -> Said:
+    def _entries(self, author: Schema, values: Any, at: Path) -> Converted:
         """Return a list of names and values; JSON text in a union, where a list may be another value."""
         if self._unions:
-            return self._as_text({**own, "additionalProperties": values}, at, "map")
+            return self._as_text({**author, "additionalProperties": values}, at, "map")
         self._recode("map_to_entries", at)
         bounds = ("minProperties", "maxProperties")
-        made = self._kept(_except(own, "type", "required", *bounds), at)
-        for keyword, bound in _only(own, *bounds).items():
-            _note(made, _told(keyword, bound))
-        _note(made, "a list of names and values")
+        listed = self._allowed(_except(author, "type", "required", *bounds), at)
+        for keyword, bound in _only(author, *bounds).items():
+            _note(listed, _keyword_note(keyword, bound))
+        _note(listed, "a list of names and values")
         schema, codec = self._schema(values, (*at, "additionalProperties"))
         item: Schema = {
             "type": "object",
@@ -787,7 +791,7 @@ class _Conversion:
         }
         if self._form.closed:
             item["additionalProperties"] = False
-        return {"type": "array", **made, "items": item}, Entries(codec)
+        return {"type": "array", **listed, "items": item}, Entries(codec)
 
     # Null
 
@@ -803,13 +807,13 @@ class _Conversion:
         if changed.get("default", ...) is None:
             del changed["default"]
         if isinstance(changed.get("enum"), list):
-            changed["enum"] = [each for each in changed["enum"] if each is not None]
+            changed["enum"] = [member for member in changed["enum"] if member is not None]
         if isinstance(changed.get("type"), list):
-            types = [each for each in changed["type"] if each != "null"]
+            types = [kind for kind in changed["type"] if kind != "null"]
             changed["type"] = types[0] if len(types) == 1 else types
-        word = next((each for each in ("anyOf", "oneOf") if each in changed), None)
+        word = next((keyword for keyword in ("anyOf", "oneOf") if keyword in changed), None)
         if word is not None:
-            branches = [each for each in changed[word] if each != _NULL and not _is_null(each)]
+            branches = [branch for branch in changed[word] if branch != _NULL and not _is_null(branch)]
             if len(branches) == 1 and isinstance(branches[0], Mapping):
                 del changed[word]
                 changed = _together(branches[0], changed)
@@ -820,38 +824,38 @@ class _Conversion:
 
     # Combinators
 
-    def _merged(self, own: Schema, at: Path, *, is_root: bool) -> Schema:
+    def _merged(self, author: Schema, at: Path, *, is_root: bool) -> Schema:
         """Return a schema with its combinators as plain properties: wider, so that every valid call stays."""
         self._use("combinators_merged", at)
         words = ROOT_COMBINATORS if is_root else {"anyOf", "oneOf", "allOf"}
-        made = _except(own, *words)
-        made["properties"] = dict(made.get("properties") or {})
-        required = list(made.get("required") or ())
-        for member in self._members(own.get("allOf", ()), is_root=is_root):
-            _add_member(made, member)
-            required += [each for each in member.get("required", ()) if each not in required]
+        listed = _except(author, *words)
+        listed["properties"] = dict(listed.get("properties") or {})
+        required = list(listed.get("required") or ())
+        for member in self._members(author.get("allOf", ()), is_root=is_root):
+            _add_member(listed, member)
+            required += [name for name in member.get("required", ()) if name not in required]
         for word in ("anyOf", "oneOf"):
-            members = list(self._members(own.get(word, ()), is_root=is_root))
-            if members and not (is_root or made["properties"] or any(map(_is_of_objects, members))):
-                made[word] = own[word]
+            members = list(self._members(author.get(word, ()), is_root=is_root))
+            if members and not (is_root or listed["properties"] or any(map(_is_of_objects, members))):
+                listed[word] = author[word]
             else:
-                required += self._add_ways(made, members, required, is_one=word == "oneOf")
-        for word, condition in _only(own, *CONDITIONS & words).items():
-            _note(made, _told(word, condition))
-        conditional = [own[word] for word in ("then", "else") if is_root and word in own]
+                required += self._add_ways(listed, members, required, is_one=word == "oneOf")
+        for word, condition in _only(author, *CONDITIONS & words).items():
+            _note(listed, _keyword_note(word, condition))
+        conditional = [author[word] for word in ("then", "else") if is_root and word in author]
         for member in self._members(conditional, is_root=True):
             for name, sub in (member.get("properties") or {}).items():
-                made["properties"].setdefault(name, self._alternative(sub))
-        if is_root or made["properties"]:
-            made["type"] = "object"
-        elif made.get("type") != "object":
-            del made["properties"]
-        return {**made, "required": required} if required else made
+                listed["properties"].setdefault(name, self._alternative(sub))
+        if is_root or listed["properties"]:
+            listed["type"] = "object"
+        elif listed.get("type") != "object":
+            del listed["properties"]
+        return {**listed, "required": required} if required else listed
 
     def _members(self, members: Any, *, is_root: bool) -> Iterator[Schema]:
         """Yield the object schemas of a combinator, with references followed and their own ``allOf`` merged."""
-        for each in members if isinstance(members, list) else ():
-            member = self._followed(each)
+        for entry in members if isinstance(members, list) else ():
+            member = self._followed(entry)
             if isinstance(member, Mapping) and member != _NEVER:
                 self._count += 1
                 nested = member.keys() & {"allOf", "anyOf", "oneOf"} and self._count < _MOST_SCHEMAS
@@ -872,21 +876,21 @@ class _Conversion:
         return schema
 
     def _add_ways(
-        self, made: Schema, members: list[Schema], required: list[str], *, is_one: bool
+        self, listed: Schema, members: list[Schema], required: list[str], *, is_one: bool
     ) -> list[str]:
         """Add the properties of alternatives; return the names that all of them require."""
-        ways = [[each for each in member.get("required", ()) if isinstance(each, str)] for member in members]
-        common = [each for each in ways[0] if all(each in way for way in ways)] if ways else []
+        ways = [[name for name in member.get("required", ()) if isinstance(name, str)] for member in members]
+        common = [name for name in ways[0] if all(name in way for way in ways)] if ways else []
         for member in members:
             for name, sub in (member.get("properties") or {}).items():
-                made["properties"][name] = self._alternative(_either(made["properties"].get(name), sub))
-        known = {*common, *required}
-        sets = [", ".join(each for each in way if each not in known) for way in ways]
+                listed["properties"][name] = self._alternative(_either(listed["properties"].get(name), sub))
+        required_anyway = {*common, *required}
+        sets = [", ".join(name for name in way if name not in required_anyway) for way in ways]
         if any(sets):
-            listed = "; or ".join(each or "none of these" for each in dict.fromkeys(sets[:_MOST_WAYS]))
+            choices = "; or ".join(names or "none of these" for names in dict.fromkeys(sets[:_MOST_WAYS]))
             number = "exactly" if is_one else "at least"
-            _note(made, f"needs {number} one of: {_short(listed, _LONGEST_SCHEMA)}")
-        return [each for each in common if each not in required]
+            _note(listed, f"needs {number} one of: {_short(choices, _LONGEST_SCHEMA)}")
+        return [name for name in common if name not in required]
 
 
 def _has_header(schema: Any) -> bool:
@@ -901,11 +905,11 @@ def _together(schema: Any, beside: Mapping[str, Any], *, is_outside: bool = Fals
     """Return a schema with the keywords beside it, which add what it does not say, and tell what it is about unless ``is_outside``."""
     if not isinstance(schema, Mapping):
         return schema
-    own = _except(schema, *DEFINITIONS)
-    if "$ref" in own and beside.keys() - _ABOUT:
-        return {**beside, "allOf": [*beside.get("allOf", ()), own]}
-    kept = own.keys() if is_outside else own.keys() - _ABOUT
-    return {**own, **beside, **{name: own[name] for name in kept}}
+    bare = _except(schema, *DEFINITIONS)
+    if "$ref" in bare and beside.keys() - _ABOUT:
+        return {**beside, "allOf": [*beside.get("allOf", ()), bare]}
+    lasting = bare.keys() if is_outside else bare.keys() - _ABOUT
+    return {**bare, **beside, **{name: bare[name] for name in lasting}}
 
 
 def _of_type(inside: Mapping[str, Any], kind: Any) -> Schema | None:
@@ -917,22 +921,22 @@ def _of_type(inside: Mapping[str, Any], kind: Any) -> Schema | None:
         "string": {"minLength", "maxLength", "pattern", "format"},
         "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
     }
-    own = others.get("number" if kind == "integer" else kind, set())
-    foreign = set().union(*others.values()) - own
-    made = {"type": kind, **_except(inside, *foreign)}
-    if isinstance(made.get("enum"), list):
+    keywords = others.get("number" if kind == "integer" else kind, set())
+    foreign = set().union(*others.values()) - keywords
+    branch = {"type": kind, **_except(inside, *foreign)}
+    if isinstance(branch.get("enum"), list):
         of_kind = {"number": ("integer", "number")}.get(kind, (kind,))
-        made["enum"] = [each for each in made["enum"] if json_type(each) in of_kind]
-        if not made["enum"]:
+        branch["enum"] = [member for member in branch["enum"] if json_type(member) in of_kind]
+        if not branch["enum"]:
             return None
         if kind == "null":
-            del made["enum"]
-    return made
+            del branch["enum"]
+    return branch
 
 
-def _others(own: Mapping[str, Any]) -> Any:
+def _others(author: Mapping[str, Any]) -> Any:
     """Return what an object says of undeclared names: None, a boolean or a schema."""
-    others = own.get("additionalProperties")
+    others = author.get("additionalProperties")
     return True if isinstance(others, Mapping) and not others.keys() - _ABOUT - {UNREAD} else others
 
 
@@ -950,16 +954,16 @@ def _is_of_objects(schema: Mapping[str, Any]) -> bool:
     return schema.get("type") == "object" or "properties" in schema or "required" in schema
 
 
-def _add_member(made: Schema, member: Mapping[str, Any]) -> None:
+def _add_member(whole: Schema, member: Mapping[str, Any]) -> None:
     """Add what a part of ``allOf`` says."""
     for name, sub in (member.get("properties") or {}).items():
-        if made["properties"].get(name) in (None, True, {}):
-            made["properties"][name] = sub
+        if whole["properties"].get(name) in (None, True, {}):
+            whole["properties"][name] = sub
     for keyword, value in member.items():
         if keyword in CONDITIONS:
-            _note(made, _told(keyword, value))
+            _note(whole, _keyword_note(keyword, value))
         elif keyword not in _NOT_ADDED:
-            made.setdefault(keyword, value)
+            whole.setdefault(keyword, value)
 
 
 def _either(one: Any, other: Any) -> Any:
@@ -968,8 +972,8 @@ def _either(one: Any, other: Any) -> Any:
         return other
     if other in (True, {}):
         return one
-    known = one["anyOf"] if isinstance(one, Mapping) and one.keys() == {"anyOf"} else [one]
-    return one if other in known else {"anyOf": [*known, other]}
+    branches = one["anyOf"] if isinstance(one, Mapping) and one.keys() == {"anyOf"} else [one]
+    return one if other in branches else {"anyOf": [*branches, other]}
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -987,7 +991,7 @@ def _note_everywhere(schema: Any, text: str) -> None:
     if not isinstance(schema, dict) or "$ref" in schema:
         return
     if schema.keys() == {"anyOf"}:
-        for each in schema["anyOf"]:
-            _note_everywhere(each, text)
+        for branch in schema["anyOf"]:
+            _note_everywhere(branch, text)
     else:
         _note(schema, text)
