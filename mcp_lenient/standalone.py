@@ -44,11 +44,11 @@ class Normalizer:
     def __init__(self, schema: Mapping[str, Any], policy: Policy | None = None) -> None:
         _check(schema, policy)
         written = _written(schema)
-        own, policy = schema if written is None else _loaded(written), policy or Policy()
+        copied, policy = schema if written is None else _loaded(written), policy or Policy()
         contract = Contract.of_schema(
-            own, policy, destructive=policy.is_destructive(marked=False, read_only=False)
+            copied, policy, destructive=policy.is_destructive(marked=False, read_only=False)
         )
-        self._contract = _inferring(contract, own) if policy.infer_untyped else contract
+        self._contract = _inferring(contract, copied) if policy.infer_untyped else contract
 
     def __call__(self, arguments: Mapping[str, Any] | str) -> Normalized:
         """Repair arguments, or return their violations.

@@ -44,12 +44,12 @@ class Caller(NamedTuple):
     Attributes:
         key: What its calls are counted by.
         line: What its faults are counted by, whatever the values; None if others may share it.
-        is_known: Whether nobody else has this key, as with a token or a session; otherwise it is a stranger.
+        is_identified: Whether nobody else has this key, as with a token or a session; otherwise it is a stranger.
     """
 
     key: str
     line: str | None
-    is_known: bool = True
+    is_identified: bool = True
 
 
 _OVER_STDIO: Final = Caller("stdio", "stdio")
@@ -158,7 +158,7 @@ class Repeats:
     """
 
     def __init__(self, key: bytes | None = None) -> None:
-        self._known = _Counts(os.urandom(16) if key is None else key)
+        self._identified = _Counts(os.urandom(16) if key is None else key)
         self._strangers = _Counts(os.urandom(16), _STRANGERS_SECONDS)
         self._lock = Lock()
 
@@ -208,10 +208,10 @@ class Repeats:
 
     def knows(self, tool: str) -> bool:
         """Return whether a refused call of a tool is remembered."""
-        return tool in self._known.tools or tool in self._strangers.tools
+        return tool in self._identified.tools or tool in self._strangers.tools
 
     def _table(self, caller: Caller) -> _Counts:
-        return self._known if caller.is_known else self._strangers
+        return self._identified if caller.is_identified else self._strangers
 
 
 class SharedRepeats(Repeats):
@@ -235,27 +235,27 @@ class SharedRepeats(Repeats):
         """Read what is stored of a caller and a tool."""
         if self._is_used(caller):
             with self._in_time():
-                name = self._known.name(caller.key, tool)
+                name = self._identified.name(caller.key, tool)
                 stored = await self._store.get(name.hex(), collection=_COLLECTION)
                 counts = {bytes.fromhex(call): int(times) for call, times in (stored or {}).items()}
                 with self._lock:
-                    self._known.forget(name)
+                    self._identified.forget(name)
                     if counts:
-                        self._known.put(name, tool, counts)
+                        self._identified.put(name, tool, counts)
 
     async def save(self, caller: Caller, tool: str) -> None:
         """Store what is remembered of a caller and a tool, so that it is there before they call again."""
         if self._is_used(caller):
             with self._in_time():
-                name = self._known.name(caller.key, tool)
-                value = {call.hex(): times for call, times in self._known.counts(name).items()}
+                name = self._identified.name(caller.key, tool)
+                value = {call.hex(): times for call, times in self._identified.counts(name).items()}
                 if value:
                     await self._store.put(name.hex(), value, collection=_COLLECTION, ttl=_KEPT_SECONDS)
                 else:
                     await self._store.delete(name.hex(), collection=_COLLECTION)
 
     def _is_used(self, caller: Caller) -> bool:
-        return caller.is_known and caller != _OVER_STDIO and monotonic() >= self._resumes
+        return caller.is_identified and caller != _OVER_STDIO and monotonic() >= self._resumes
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
@@ -307,7 +307,7 @@ def caller_of(who: Mapping[str, str | None]) -> Caller | None:
     """Return who sent a request; None if nothing says it, and so nothing may be counted.
 
     >>> caller_of({"transport": "streamable-http", "session_id": "a"})
-    Caller(key="session_id 'a'", line="session_id 'a'", is_known=True)
+    Caller(key="session_id 'a'", line="session_id 'a'", is_identified=True)
 
     Args:
         who: The fields of an event that identify the caller, and :func:`stranger` where no session does.
@@ -319,4 +319,4 @@ def caller_of(who: Mapping[str, str | None]) -> Caller | None:
     key = next((f"{kind} {who[kind]!r}" for kind in kinds if who.get(kind)), None)
     if key is not None:
         return Caller(key, key)
-    return None if near is None else Caller(near, who.get("line"), is_known=False)
+    return None if near is None else Caller(near, who.get("line"), is_identified=False)

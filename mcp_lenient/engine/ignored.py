@@ -105,8 +105,8 @@ def ignored_names(
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
         ignored = [path for path in ignored if path in search.lost or pointer(path) in changed]
     else:  # a name that is kept is read by whatever keeps every name, but not as the declared one
-        unread = unread_paths([path for path in ignored if path not in search.kept], arguments, validator)
-        ignored = [path for path in ignored if path in search.kept or path in unread]
+        unread = unread_paths([path for path in ignored if path not in search.held], arguments, validator)
+        ignored = [path for path in ignored if path in search.held or path in unread]
     return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in ignored)
 
 
@@ -122,7 +122,7 @@ def ignores_names(node: Node, value: Any) -> bool:
 
 
 class _NameSearch:
-    """A search for ignored names; ``kept`` are those that their object keeps, ``lost`` those of another union branch.
+    """A search for ignored names; ``held`` are those that their object keeps, ``lost`` those of another union branch.
 
     If ``open_knows_all``, a branch without properties counts as declaring every name, since by the schema alone it may
     be the intended one. ``changed`` are the JSON Pointers of repaired values: before it was repaired to fit
@@ -131,7 +131,7 @@ class _NameSearch:
 
     def __init__(self, *, open_knows_all: bool, changed: frozenset[str] = frozenset()) -> None:
         self.open_knows_all, self.changed = open_knows_all, changed
-        self.kept: set[Path] = set()
+        self.held: set[Path] = set()
         self.lost: set[Path] = set()
         self._visits = 0
 
@@ -185,7 +185,7 @@ class _NameSearch:
             root = key.partition("[")[0].partition(".")[0]
             targets += [root] if root != key and root in node.properties and root not in value else []
         if targets and node.extra in (True, {}):
-            self.kept.add((*path, key))
+            self.held.add((*path, key))
         elif targets and isinstance(node.extra, Mapping) and pointer((*path, key)) not in self.changed:
             # The object expects other names, with values of their own type.
             return any(node.property_nodes[name].takes(value[key]) for name in targets)

@@ -74,7 +74,7 @@ class Offers:
                 new = with_value(new, path, REMOVED if value is ABSENT else plain(value))
             patch = difference(self._refused.arguments, new)
             is_new = not any(same_json([*patch], [*other]) for other in likely)  # 1 is not true
-            if is_new and self._may_be_said(patch, group):
+            if is_new and self._may_show_patch(patch, group):
                 is_correction = self._is_correction(new, change, patch, group)
                 fix = self._for_sent(patch, new, group) if is_correction else ()
                 fixes += [fix] if fix else []
@@ -169,7 +169,7 @@ class Offers:
 
     # What may be said
 
-    def _may_be_said(self, patch: Patch, group: FaultGroup) -> bool:
+    def _may_show_patch(self, patch: Patch, group: FaultGroup) -> bool:
         """Return whether a patch says nothing that must not be said."""
         return (
             bool(patch)

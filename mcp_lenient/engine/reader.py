@@ -240,7 +240,7 @@ class Reader:
     ) -> None:
         self.plan = plan
         self._exact = exact_integers
-        self._left = steps
+        self._steps_left = steps
         self._unfit: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
         observe = None if observer is None else observer.applied
@@ -248,8 +248,8 @@ class Reader:
         self.top = Place(plan.top, call)
 
     def _spend(self, steps: int = 1) -> None:
-        self._left -= steps
-        if self._left < 0:
+        self._steps_left -= steps
+        if self._steps_left < 0:
             raise OutOfSteps
 
     def takes(self, node: Node, value: Any) -> bool:
@@ -423,8 +423,8 @@ class Reader:
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
         renames = self._renames(place, value, reported) if reported else {}
         names = {renames[key].value if key in renames else key for key in value} if renames else value.keys()
-        is_known = not node.closed or len(renames) == len(unknown)
-        are_right = not are_read or (is_known and node.required <= names)
+        are_all_named = not node.closed or len(renames) == len(unknown)
+        are_right = not are_read or (are_all_named and node.required <= names)
         if are_right or partly:
             inside = self._of_properties(place, value, scope, renames, partly=partly)
             return inside if are_right else inside._replace(whole=False)

@@ -207,8 +207,8 @@ def _types(branch: Any) -> list[str] | None:
     types = _list(branch, "type") or list(map(json_type, values))
     types = [branch["type"]] if isinstance(branch.get("type"), str) else types
     types = [*types, "null"] if types and branch.get("nullable") is True else types
-    is_known = all(isinstance(kind, str) and kind in _TYPES for kind in types)
-    return list(dict.fromkeys(types)) if types and is_known else None
+    are_types = all(isinstance(kind, str) and kind in _TYPES for kind in types)
+    return list(dict.fromkeys(types)) if types and are_types else None
 
 
 def _list(schema: Mapping[str, Any], keyword: str) -> list[Any]:
@@ -673,8 +673,8 @@ class _Conversion:
         taken = {*declared, *(name for name in required if isinstance(name, str))}
         for name, sub in declared.items():
             here = (*at, "properties", name)
-            is_kept = self._keeps_name(name, sub, is_nested="properties" in at)
-            listed_name = name if is_kept else self._renamed(name, taken, here)
+            keeps_name = self._keeps_name(name, sub, is_nested="properties" in at)
+            listed_name = name if keeps_name else self._renamed(name, taken, here)
             is_alternative = id(sub) in self._alternatives
             self._unions += is_alternative
             schema, entry = self._property(sub, listed_name, here, is_required=name in required)
@@ -819,8 +819,8 @@ class _Conversion:
                 changed = _together(branches[0], changed)
             else:
                 changed[word] = branches
-        is_left = changed.get("type", True) not in ([], "null") and changed.get("enum", True) != []
-        return changed if is_left and not self._takes_null(changed) else None
+        takes_more = changed.get("type", True) not in ([], "null") and changed.get("enum", True) != []
+        return changed if takes_more and not self._takes_null(changed) else None
 
     # Combinators
 

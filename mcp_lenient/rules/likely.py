@@ -174,10 +174,10 @@ def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
     formats = [way.format for way in place.node.ways if "string" in (way.kinds or ())]
     if isinstance(value, (list, dict)):
-        is_meant = formats and (formats[0] == "json" or "json" in _about(place.node))
+        is_text_likely = formats and (formats[0] == "json" or "json" in _about(place.node))
     else:
-        is_meant = short_scalar(value) and not may_be_rounded(value) and not all(formats)
-    yield from (in_json(value),) if is_meant else ()
+        is_text_likely = short_scalar(value) and not may_be_rounded(value) and not all(formats)
+    yield from (in_json(value),) if is_text_likely else ()
 
 
 def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
@@ -267,7 +267,7 @@ def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]
     names = _names_at(place, value)
     if names.unknown:
         homes = _homes(names)
-        targets = _meant(names, homes)
+        targets = _likely_targets(names, homes)
         yield from _moved_out(names)
         yield from _moved_inside(names, homes)
         yield from _renamed(names, targets)
@@ -291,7 +291,7 @@ def _names_at(place: Place, value: Mapping[str, Any]) -> Names:
     )
 
 
-def _meant(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
+def _likely_targets(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
     """Return which undeclared names may be meant as which declared ones, those most like them."""
     likely = {key: _most_like(names, key) for key in names.unknown}
     for _ in names.unknown:
@@ -319,11 +319,11 @@ def _in_other_words(names: Names) -> dict[str, str]:
             *ours, key_end = name_words(key) or ("",)
             if ours == theirs:
                 swaps.setdefault((key_end, last), []).append((key, name))
-    alike = (pairs for pairs in swaps.values() if len(pairs) > 1 or _is_told_by_front(node, *pairs[0]))
+    alike = (pairs for pairs in swaps.values() if len(pairs) > 1 or _differs_in_front(node, *pairs[0]))
     return dict(pair for pairs in alike for pair in pairs)
 
 
-def _is_told_by_front(node: Node, sent: str, name: str) -> bool:
+def _differs_in_front(node: Node, sent: str, name: str) -> bool:
     *front, last = name_words(name)
     others = [name_words(other) for other in islice(node.properties, _MAX_NAMES) if other != name]
     is_shared = any(other[-1:] == (last,) and other[:-1] for other in others)
@@ -345,10 +345,10 @@ def _most_like(names: Names, sent: str) -> Sequence[str]:
     if len(containing) == 1:
         return containing
     is_only = len(names.unknown) == 1 and not isinstance(names.value[sent], bool)
-    return _said_otherwise(names, name_words(sent)) if is_only else ()
+    return _begun_or_described(names, name_words(sent)) if is_only else ()
 
 
-def _said_otherwise(names: Names, words: Sequence[str]) -> Sequence[str]:
+def _begun_or_described(names: Names, words: Sequence[str]) -> Sequence[str]:
     """Return the only missing name, or the only one for a text, that these words begin or describe."""
     node, is_needed = names.place.node, len(names.missing) == 1
     if len(names.missing) > 1 or not words:

@@ -560,10 +560,10 @@ def _is_not_several(node: Node, value: Any) -> bool:
     if not isinstance(value, str):
         return True
     is_member = any(way.once(_spellings).of(value.strip()) for way in node.items.ways)
-    return node.once(_known_items).is_one(value, is_member=is_member)
+    return node.once(_listed_items).is_one(value, is_member=is_member)
 
 
-def _known_items(node: Node) -> KnownItems:
+def _listed_items(node: Node) -> KnownItems:
     items = [item for way in node.items.ways for item in (*(way.enum or ()), *way.examples)]
     items += [item for example in node.examples if isinstance(example, list) for item in example]
     return KnownItems([item for item in items if isinstance(item, str)])
@@ -873,8 +873,8 @@ def is_described_as(node: Node, name: str, sent: str) -> bool:
     ]
     opening = [name_words(text[:_LONGEST_OPENING]) for text in texts]
     opening += [text[1:] for text in opening if text[:1] and text[0] in _ARTICLES]
-    is_said = any(text[: len(words)] == words for text in opening)
-    return is_said and not any(way.kinds is None or "boolean" in way.kinds for way in child.ways)
+    is_statement = any(text[: len(words)] == words for text in opening)
+    return is_statement and not any(way.kinds is None or "boolean" in way.kinds for way in child.ways)
 
 
 def rename_alias(place: Place, _value: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -923,10 +923,10 @@ def _whole_call(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> 
 def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     node, (key, value) = place.node, sent
     if key in node.properties:
-        has_own = isinstance(value, dict) and len(value) > 1 and key in value
+        holds_key = isinstance(value, dict) and len(value) > 1 and key in value
         child = node.property_nodes[key]
         may_hold_them = child.taken is None or "object" in child.taken or _is_json_text(child)
-        if has_own and not may_hold_them and value.keys() <= node.properties.keys():
+        if holds_key and not may_hold_them and value.keys() <= node.properties.keys():
             yield value
     elif is_nothing(node, {key: value}):
         yield {}

@@ -167,7 +167,7 @@ class _Translation:
         for new, resource in self._references:  # grows meanwhile
             is_dynamic = "$dynamicRef" in new
             reference = new.pop("$dynamicRef" if is_dynamic else "$ref")
-            referred = self._named.found(reference, resource, is_dynamic=is_dynamic)
+            referred = self._named.target_of(reference, resource, is_dynamic=is_dynamic)
             target = None if referred is None else referred.schema
             if isinstance(target, Mapping) and referred is not None:
                 if id(target) not in self._translated:
@@ -275,9 +275,11 @@ class _Translation:
             }
             for keyword in faults.keys() - _KNOWN_KEYWORDS:
                 del schema[keyword]
-            known_faults = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
-            if known_faults or not faults:
-                self._take_out(schema, next(iter(known_faults.values()), reason), frozenset(known_faults))
+            keyword_faults = {
+                keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS
+            }
+            if keyword_faults or not faults:
+                self._take_out(schema, next(iter(keyword_faults.values()), reason), frozenset(keyword_faults))
 
     def _keep_targets(self) -> None:
         """Move the targets of references out of the parts that were taken out."""

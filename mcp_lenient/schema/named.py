@@ -62,7 +62,7 @@ class NamedSchemas:
             self._dynamic.setdefault(anchors[1], []).append(target)
         return resource
 
-    def found(self, reference: Any, resource: Resource, *, is_dynamic: bool) -> FoundSchema | None:
+    def target_of(self, reference: Any, resource: Resource, *, is_dynamic: bool) -> FoundSchema | None:
         """Return what a reference leads to; None if that is not in the schema, or depends on the way to the reference."""
         if not isinstance(reference, str):
             return None

@@ -20,7 +20,7 @@ from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.rules.dispatchers import Via
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.events import LEVELS, CallEvent, event_fields, fault_of, timestamp
-from mcp_lenient.telemetry.kept_texts import kept_texts
+from mcp_lenient.telemetry.json_texts import json_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
 from mcp_lenient.values.display import LONGEST_TEXT, escaped_pointer, shown, shown_key, shown_name
@@ -131,7 +131,7 @@ class EventLog:
 
     def __init__(self) -> None:
         self._application = _Application()
-        self._own = _OwnLines()
+        self._lines = _OwnLines()
         self._failed = False
         self._warned: set[tuple[str, str]] = set()
 
@@ -141,8 +141,8 @@ class EventLog:
 
     def warm(self) -> None:
         """Load what the first event that is written would load."""
-        if self._chosen() is self._own and self.wants("call_rejected"):
-            self._own.warm()
+        if self._chosen() is self._lines and self.wants("call_rejected"):
+            self._lines.warm()
 
     def _chosen(self) -> Destination | Silence | _Application | _OwnLines:
         """Return where events go now."""
@@ -151,7 +151,7 @@ class EventLog:
             return chosen
         # Not imported here: another thread may be in the middle of that.
         is_configured = getattr(sys.modules.get("structlog"), "is_configured", None)
-        return self._application if is_configured is not None and is_configured() else self._own
+        return self._application if is_configured is not None and is_configured() else self._lines
 
     def emit(self, fields: Mapping[str, Any]) -> None:
         """Write one event, as :func:`mcp_lenient.telemetry.events.event_fields` returns it, at its level."""
@@ -414,7 +414,7 @@ class CallTelemetry:
         caller = {name: text for name, text in call.who().items() if name in CallEvent.model_fields}
         caller["server"] = self.names.get(caller.get("server") or "", caller.get("server"))
         if plan is not None:
-            facts["hints"] = () if received is None else kept_texts(plan.top, received)
+            facts["hints"] = () if received is None else json_texts(plan.top, received)
             facts["sent"] = (plan.top, call.sent) if plan.policy.log_values == "shapes" else None
         duration = (perf_counter_ns() - call.started) // 1000
         return event_fields(event, call.name, caller, duration_us=duration, secret=_secret(plan), **facts)

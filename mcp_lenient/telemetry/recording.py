@@ -57,8 +57,8 @@ class Recording:
         except (OSError, TypeError) as error:
             msg = f"record must be a file that can be written to, got {file!r}"
             raise LoggingError(msg) from error
-        self._left = LARGEST - os.fstat(self._descriptor).st_size
-        self._known: dict[str | None, object] = {}
+        self._bytes_left = LARGEST - os.fstat(self._descriptor).st_size
+        self._written_schemas: dict[str | None, object] = {}
         self._lock = threading.Lock()
 
     def write(self, plan: Plan, schema: Mapping[str, Any], sent: Any) -> None:
@@ -67,14 +67,14 @@ class Recording:
             return
         try:
             row = {"tool": plan.tool, "sent": masked(sent, plan.top, plan.policy.secret)}
-            if self._known.get(plan.tool) is not schema:
+            if self._written_schemas.get(plan.tool) is not schema:
                 row |= {"schema": schema, "destructive": plan.destructive}
             line = f"{json.dumps(row)}\n".encode()
             with self._lock:
-                if len(line) <= self._left:
+                if len(line) <= self._bytes_left:
                     os.write(self._descriptor, line)
-                    self._left -= len(line)
-                    self._known[plan.tool] = schema
+                    self._bytes_left -= len(line)
+                    self._written_schemas[plan.tool] = schema
         except (OSError, ValueError, TypeError, RecursionError):
             pass
 

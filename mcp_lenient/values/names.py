@@ -64,7 +64,7 @@ def case_target(sent: str, folded: Mapping[str, Sequence[str]]) -> str | None:
     if len(names) != 1 or names[0] == sent:
         return None
     marks = zip(_marks(sent), _marks(names[0]), strict=True)
-    return names[0] if all(mark in ("", own_mark) for mark, own_mark in marks) else None
+    return names[0] if all(mark in ("", name_mark) for mark, name_mark in marks) else None
 
 
 def _marks(name: str) -> tuple[str, str]:
@@ -99,7 +99,7 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
     for at in range(2, len(parts)):
         server, tool = "__".join(parts[1:at]), "__".join(parts[at:])
         if server and tool:
-            if any(same_tool_name(server, own_server) for own_server in servers):
+            if any(same_tool_name(server, server_name) for server_name in servers):
                 candidates += [ToolName(name) for name in folded.get(_fold_tool(tool), ())]
             candidates += [ToolName(name, server) for name in folded.get(_fold_tool(f"{server}_{tool}"), ())]
     return candidates[0] if len({candidate.name for candidate in candidates}) == 1 else None

@@ -193,16 +193,16 @@ async def _session(target: Target) -> AsyncIterator[LenientSession]:
 
         if isinstance(target, FastMCP | Client):
             async with Client(target) if isinstance(target, FastMCP) else target as client:
-                yield _kept_session(target, client)
+                yield _lasting_session(target, client)
             return
-    yield _kept_session(target, target)
+    yield _lasting_session(target, target)
 
 
 _SESSIONS: Final[WeakKeyDictionary[object, LenientSession]] = WeakKeyDictionary()
 """A cache: what is compiled of the tools of each server or client, for as long as that exists."""
 
 
-def _kept_session(target: Any, client: Session) -> LenientSession:
+def _lasting_session(target: Any, client: Session) -> LenientSession:
     """Return the lenient session of a target, which compiles each tool once however often the target is given."""
     if not isinstance(target, Hashable):  # the client of SDK 2
         return lenient_session(client)

@@ -159,9 +159,9 @@ class Failures:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
         await call.record(self._gate, pending)
         contract, host_call = pending.decision.contract, pending.host_call
-        is_own = contract is not None and contract.tool.function is not None
+        has_function = contract is not None and contract.tool.function is not None
         is_awaited = call.parent is not None or call.is_asked
-        if contract is None or not is_own or contract.mode == "off" or is_awaited:
+        if contract is None or not has_function or contract.mode == "off" or is_awaited:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):
             raise error  # FastMCP refused what was only observed

@@ -23,7 +23,7 @@ from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.order import LastPlace, answered_at, arrange, first_judge, last_judged
 from mcp_lenient.adapters.fastmcp.reentry import current
-from mcp_lenient.adapters.fastmcp.tools import version_asked
+from mcp_lenient.adapters.fastmcp.tools import requested_version
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, written
@@ -119,7 +119,7 @@ async def _repaired(
     policy, sent = policy_for(message.name), message.arguments or {}
     if fastmcp_context is None or policy.mode == "off":
         return context
-    prompt = await _arguments_of(fastmcp_context.fastmcp, message.name, version_asked(message))
+    prompt = await _arguments_of(fastmcp_context.fastmcp, message.name, requested_version(message))
     if prompt is None or await anyio.to_thread.run_sync(partial(prompt.renders, sent, closed=policy.closed)):
         return context
     if not prompt.certain:
@@ -230,7 +230,7 @@ async def _listed_anew(server: FastMCP, message: GetPromptRequestParams) -> _Arg
     """Return what a server lists of a prompt now; FastMCP's proxies keep their lists for minutes."""
     with anyio.move_on_after(_PATIENCE):
         await server.list_prompts(run_middleware=False)
-    return await _arguments_of(server, message.name, version_asked(message))
+    return await _arguments_of(server, message.name, requested_version(message))
 
 
 def _listed(prompt: Prompt) -> _Arguments:

@@ -22,7 +22,7 @@ def form_in_query() -> Face | None:
         request = get_http_request()
     except RuntimeError:
         return None
-    named = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
+    named = [(key, value) for key, value in request.query_params.multi_items() if _is_publish_key(key)]
     forms = faces()
     form = forms.get(named[0][1]) if [key for key, _ in named] == [_NAME] else None
     if named and form is None:
@@ -31,6 +31,6 @@ def form_in_query() -> Face | None:
     return form
 
 
-def _is_meant(key: str) -> bool:
+def _is_publish_key(key: str) -> bool:
     """Return whether a key is the name in other letters or with signs, such as ``publish[]``."""
     return "".join(filter(str.isalpha, key.casefold())) == _NAME

@@ -252,12 +252,12 @@ class ServerSource(ToolSource):
 
     def inside(self, outer: HostTool, form: Dispatcher) -> ToolSource | None:
         """Return the tools that a dispatcher calls: of its own server, in which the call passes all middleware again."""
-        found_by = compat.search_transform(outer.function)
-        if found_by is None and form.tools != "server":
+        transform = compat.search_transform(outer.function)
+        if transform is None and form.tools != "server":
             return super().inside(outer, form)
         server = outer.route[-1][0] if outer.route else self.server
         return ToolsBelow(
-            self.contracts, server, CallToolRequestParams(name=""), self._caller, found_by=found_by
+            self.contracts, server, CallToolRequestParams(name=""), self._caller, transform=transform
         )
 
     def compiled_last(self, name: str) -> Contract | None:
@@ -280,7 +280,7 @@ class ServerSource(ToolSource):
 
         Of a server that has nothing but its own tools, their provider alone is asked.
         """
-        server, version = self.server, version_asked(self._message)
+        server, version = self.server, requested_version(self._message)
         local = [entry for entry in server.providers if isinstance(entry, LocalProvider)]
         injects = any(isinstance(entry, ToolInjectionMiddleware) for entry in server.middleware)
         is_plain = type(server) is FastMCP and len(local) == len(server.providers) == 1
@@ -293,7 +293,7 @@ class ServerSource(ToolSource):
 
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for a call of an unknown tool; one that is listed and yet denied is answered alike."""
-        asks_version = version_asked(self._message) is not None
+        asks_version = requested_version(self._message) is not None
         return super().unknown(name, names if asks_version else set(names) - {name}, language)
 
     async def names(self) -> Collection[str]:
@@ -320,20 +320,20 @@ class ToolsBelow(ServerSource):
         server: The server.
         message: A request without a version.
         caller: What distinguishes callers for whom the same name may be another tool.
-        found_by: FastMCP's search transform, of which its tool calls no others than the caller may find.
+        transform: FastMCP's search transform, of which its tool calls no others than the caller may find.
     """
 
     answers_below = True
 
     def __init__(
-        self, compiled: Contracts, server: FastMCP, message: RequestParams, caller: bytes, *, found_by: Any
+        self, compiled: Contracts, server: FastMCP, message: RequestParams, caller: bytes, *, transform: Any
     ) -> None:
         super().__init__(compiled, server, message, caller)
-        self._found_by = found_by
+        self._transform = transform
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; one that is not listed to the caller changes nothing that others could see."""
-        if fresh and self._found_by is not None and name not in await self.names():
+        if fresh and self._transform is not None and name not in await self.names():
             return None
         async with self._context():
             return await super().tool(name, fresh=fresh)
@@ -341,10 +341,10 @@ class ToolsBelow(ServerSource):
     async def names(self) -> Collection[str]:
         """Return the names of the tools that the caller may call in this way."""
         async with self._context():
-            if self._found_by is None:
+            if self._transform is None:
                 return await super().names()
             with spans.aside():
-                return {tool.name for tool in await self._found_by.get_tool_catalog(get_context())}
+                return {tool.name for tool in await self._transform.get_tool_catalog(get_context())}
 
     def _context(self) -> AbstractAsyncContextManager[Any]:
         """Return the context in which the server's tools are looked up."""
@@ -360,11 +360,11 @@ def kept_tool(
 
 
 def _key(name: str, message: RequestParams, caller: bytes) -> Key:
-    version = None if message.meta is None else version_asked(message)
+    version = None if message.meta is None else requested_version(message)
     return name, None if version is None else repr(version), caller  # a VersionSpec has no hash
 
 
-def version_asked(message: RequestParams) -> VersionSpec | None:
+def requested_version(message: RequestParams) -> VersionSpec | None:
     """Return the version of the tool, prompt or resource that a request asks for."""
     meta = host.own_meta(message)
     version = meta.get("version") if isinstance(meta, dict) else None

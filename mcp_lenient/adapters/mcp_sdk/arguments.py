@@ -86,7 +86,7 @@ class InputValidator(PublishedSchemaValidator):
         from referencing import Registry
 
         self.schema = schema
-        self._asked = validator_for(schema)(schema, registry=Registry())  # empty: nothing is fetched
+        self._sdk_validator = validator_for(schema)(schema, registry=Registry())  # empty: nothing is fetched
 
     def __eq__(self, other: object) -> bool:
         """Return whether both have the same schema."""
@@ -97,7 +97,7 @@ class InputValidator(PublishedSchemaValidator):
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the SDK accepts these arguments; the SDK reports an unusable schema itself."""
         try:
-            is_valid = bool(self._asked.is_valid(dict(arguments)))
+            is_valid = bool(self._sdk_validator.is_valid(dict(arguments)))
         except Exception:  # noqa: BLE001 - a broken pattern or reference raises what the library likes
             return True
         return is_valid and next(self._unread(arguments), None) is None

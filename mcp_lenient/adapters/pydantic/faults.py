@@ -47,7 +47,7 @@ _LIMITS_OF_KEYS: Mapping[str, tuple[str, str]] = {
     "multiple_of": ("be a multiple of {bound}", "multiple_of"),
     "string_pattern_mismatch": ("match the pattern {bound}", "pattern"),
 }
-"""What is asked of a map's keys, by Pydantic's error type; published schemas seldom include it."""
+"""What a map's keys must be, by Pydantic's error type; published schemas seldom include it."""
 _TYPE = re.compile(r"([a-z_]+)_(?:type|parsing)")
 _OUTSIDE = re.compile(r"\w+ value is outside expected range.*")
 _TIMES = (
@@ -68,13 +68,13 @@ def reason_of(code: str, context: Mapping[str, Any], sent: object = None) -> Tex
         return Text("it is no date or time that exists") if _OUTSIDE.fullmatch(error) else None
     if code == "url_parsing":
         return Text("write a URL with its scheme") if error == "relative URL without a base" else None
-    named = _type_asked(code)
+    named = _expected_type(code)
     if named is None or named == json_type(sent):
         return None
     return Text("it must be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
 
 
-def _type_asked(code: str) -> str | None:
+def _expected_type(code: str) -> str | None:
     """Return the JSON type that a value lacks, by Pydantic's error type."""
     kind = _TYPE.fullmatch(code)
     return None if kind is None else _TYPES.get(kind[1])
@@ -82,7 +82,7 @@ def _type_asked(code: str) -> str | None:
 
 def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
     """Return the expected key of a map; None if the error type does not determine it."""
-    named = _type_asked(code)
+    named = _expected_type(code)
     if code in _LIMITS_OF_KEYS:
         words, bound = _LIMITS_OF_KEYS[code]
         demand = Text(words, bound=in_json(context[bound]))
@@ -173,7 +173,7 @@ def _key_path(arguments: Mapping[str, Any], loc: Path, sent: object) -> Path | N
 def _kind(code: str, loc: Path) -> FaultKind:
     if code == "json_invalid" and not loc:
         return "size"  # strict servers validate JSON text, whose parser has its own limits
-    is_type = code.endswith("_type") or _type_asked(code) is not None
+    is_type = code.endswith("_type") or _expected_type(code) is not None
     return _KINDS.get(code) or ("type" if is_type else "value")
 
 

@@ -134,7 +134,7 @@ def test_a_caller_is_known_by_its_session_or_subject(who, key):
 def test_a_session_id_that_anyone_can_choose_makes_no_caller_known():
     """Where no session identifies a caller, its id does not count."""
     who = {"transport": "streamable-http", "session_id": "a", "near": "b", "line": "c"}
-    assert caller_of(who) == Caller("b", "c", is_known=False)
+    assert caller_of(who) == Caller("b", "c", is_identified=False)
 
 
 def test_many_refusals_are_bounded():
@@ -144,8 +144,8 @@ def test_many_refusals_are_bounded():
         caller = f"session {at % 20_000}"
         repeats.count(Caller(caller, caller), "search", "MISSING_QUERY", {"n": at % 7})
     seconds = time.process_time() - started
-    assert len(repeats._known._entries) == 10_000
-    assert sum(repeats._known.tools.values()) == 10_000
+    assert len(repeats._identified._entries) == 10_000
+    assert sum(repeats._identified.tools.values()) == 10_000
     assert seconds < 1
 
 
@@ -154,7 +154,7 @@ def test_different_calls_of_one_caller_are_bounded():
     repeats = Repeats()
     for at in range(100):
         assert repeats.count(_A, "search", "X", {"n": at}) == (1, at + 1)
-    ((name, entry),) = repeats._known._entries.items()
+    ((name, entry),) = repeats._identified._entries.items()
     assert (len(name), len(entry.counts)) == (16, 16)
     assert repeats.count(_A, "search", "X", {"n": 99}).same == 2
 
@@ -164,8 +164,8 @@ def test_no_value_is_kept():
     one, other = Repeats(b"k"), Repeats(b"l")
     for repeats in (one, other):
         repeats.count(_A, "search", "X", {"password": "hunter2"})
-    assert "hunter2" not in repr(one._known._entries)
-    assert one._known._entries.keys() != other._known._entries.keys()
+    assert "hunter2" not in repr(one._identified._entries)
+    assert one._identified._entries.keys() != other._identified._entries.keys()
 
 
 @each_row("pair", [("\ud800A", "\ud800B"), (10**5000, 10**5000 + 1)])

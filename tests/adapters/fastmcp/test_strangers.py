@@ -128,7 +128,7 @@ def test_no_header_says_who_a_stranger_is(kind):
             times.append(repeated(wire))
         wire.close()
     assert times == [1, 2, 3, 4]
-    assert not middleware._gate.repeats._known._entries
+    assert not middleware._gate.repeats._identified._entries
 
 
 @STRANGERS
@@ -188,7 +188,7 @@ def test_strangers_are_forgotten_after_ten_minutes(monkeypatch):
     """Known callers are not."""
     now, repeats = [1_000.0], Repeats()
     monkeypatch.setattr("mcp_lenient.adapters.repeats.monotonic", lambda: now[0])
-    near, known = Caller("near", "line", is_known=False), Caller("a", "a")
+    near, known = Caller("near", "line", is_identified=False), Caller("a", "a")
 
     def sent() -> list[int]:
         return [repeats.count(caller, "search", "X", {}).same for caller in (near, known)]
@@ -249,7 +249,7 @@ def test_calls_that_a_middleware_denies_are_not_counted(place):
 
 def test_names_that_do_not_exist_are_counted_apart():
     """A neighbor that may see the tool, and runs it, changes nothing of what is counted for one that may not."""
-    repeats, near = Repeats(), Caller("near", "line", is_known=False)
+    repeats, near = Repeats(), Caller("near", "line", is_identified=False)
     assert repeats.count(near, "admin", "UNKNOWN_TOOL", {}, exists=False).same == 1
     assert not repeats.knows("admin")
     assert repeats.count(near, "admin", "UNKNOWN_TOOL", {}).same == 1
@@ -288,10 +288,10 @@ def test_only_hashes_are_kept():
     """Neither values nor callers, addresses and names of tools that do not exist are in memory."""
     repeats = Repeats()
     for known in (True, False):
-        caller = Caller("10.0.0.7", "10.0.0.7 81", is_known=known)
+        caller = Caller("10.0.0.7", "10.0.0.7 81", is_identified=known)
         repeats.count(caller, "search", "X", {"password": "hunter2"}, [("/password", "type")])
         repeats.count(caller, "secret-tool", "UNKNOWN_TOOL", {}, exists=False)
-    memory = repr([repeats._known._entries, repeats._strangers._entries, repeats._known.tools])
+    memory = repr([repeats._identified._entries, repeats._strangers._entries, repeats._identified.tools])
     assert not any(word in memory for word in ("10.0.0.7", "hunter2", "password", "secret-tool"))
 
 
@@ -305,7 +305,7 @@ def test_strangers_cannot_push_out_known_callers():
     tracemalloc.start()
     started = time.process_time()
     for at in range(30_000):
-        stranger = Caller(f"{at}" * 50, f"{at} 80", is_known=False)
+        stranger = Caller(f"{at}" * 50, f"{at} 80", is_identified=False)
         repeats.count(stranger, f"tool {at}" * 100, "UNKNOWN_TOOL", {"n": at}, exists=False)
     seconds, mebibytes = time.process_time() - started, tracemalloc.get_traced_memory()[0] / 2**20
     tracemalloc.stop()
@@ -317,7 +317,7 @@ def test_strangers_cannot_push_out_known_callers():
 
 def test_calls_in_many_threads_are_counted_once_each():
     """Counting and forgetting at once loses and invents nothing."""
-    repeats, near = Repeats(), Caller("near", "line", is_known=False)
+    repeats, near = Repeats(), Caller("near", "line", is_identified=False)
 
     def refuse() -> None:
         for at in range(500):

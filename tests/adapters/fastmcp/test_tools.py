@@ -17,7 +17,7 @@ from mcp_lenient.adapters.fastmcp.reentry import Call
 from mcp_lenient.adapters.fastmcp.tools import (
     FunctionValidator,
     ServerSource,
-    version_asked,
+    requested_version,
 )
 from mcp_lenient.adapters.gate import Gate
 from mcp_lenient.engine.tool import HostTool
@@ -45,7 +45,7 @@ def _request(version: object) -> CallToolRequestParams:
 )
 def test_the_requested_version_is_text_or_bounds(version, asked):
     """Text is an exact version, an object has bounds, and anything else is ignored."""
-    assert version_asked(_request(version)) == asked
+    assert requested_version(_request(version)) == asked
 
 
 def _source(compiled, server, version: object = None) -> ServerSource:

@@ -125,8 +125,8 @@ class LearntSource(ToolSource):
 def _tool(entry: Mapping[str, Any], name: str, place: Place) -> HostTool | None:
     schema, annotations = _schema_of(entry), entry.get("annotations")
     with suppress(RecursionError, ValueError):
-        is_said = isinstance(annotations, Mapping) and says_effect(annotations)
-        effects = annotations if is_said else {"destructiveHint": True}
+        has_effect = isinstance(annotations, Mapping) and says_effect(annotations)
+        effects = annotations if has_effect else {"destructiveHint": True}
         if len(json.dumps((schema, effects))) <= _LONGEST_SCHEMA:
             tool = HostTool.listed({"name": name, "inputSchema": schema, "annotations": effects})
             return replace(tool, key=("learnt", *place, name))

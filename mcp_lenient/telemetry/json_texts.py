@@ -16,7 +16,7 @@ _MAX_TEXT: Final = 100_000
 _CONTAINERS: Final = {"[": "array", "{": "object"}
 
 
-def kept_texts(top: Node, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+def json_texts(top: Node, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return JSON Pointers of texts with a JSON array or object, for parameters that accept either.
 
     Such a text is valid, so it stays text. Texts of more than 100,000 characters are skipped.
