@@ -50,24 +50,24 @@ def check(
         if output not in ("text", "json"):
             fail(f"--format {output}: --for has the formats text and json")
         chosen = limits.chosen_providers(providers)
-        told = limits.report(tools_of(target), chosen, server)
+        report = limits.report(tools_of(target), chosen, server)
         today = datetime.now(timezone.utc).date()
         if output == "text":
-            show(Output(highlight=False, soft_wrap=True), limits.as_text(told, today))
+            show(Output(highlight=False, soft_wrap=True), limits.as_text(report, today))
         else:
-            put(limits.as_json(told, today))
-        return FOUND if told.failing else DONE
+            put(limits.as_json(report, today))
+        return FOUND if report.failing else DONE
     checks = chosen_checks(select, ignore)
     tools = tools_of(target)
-    found, named = findings(tools, checks), " ".join(target)
+    hits, named = findings(tools, checks), " ".join(target)
     if output == "text":
-        show(Output(highlight=False), shown.as_text(found, len(tools)))
+        show(Output(highlight=False), shown.as_text(hits, len(tools)))
     elif output == "json":
-        put(shown.as_json(found, named, len(tools)))
+        put(shown.as_json(hits, named, len(tools)))
     elif output == "github":
-        for each in found:
-            put(shown.as_github(each))
+        for hit in hits:
+            put(shown.as_github(hit))
     else:
-        put(shown.as_sarif(found, named))
+        put(shown.as_sarif(hits, named))
     counts = LEVELS[LEVELS.index(level) :]
-    return FOUND if any(each.level in counts for each in found) else DONE
+    return FOUND if any(hit.level in counts for hit in hits) else DONE

@@ -64,16 +64,16 @@ def explain(
     async def work(server: FastMCP) -> list[Explanation]:
         if tool is not None:
             return [await explain_call(server, tool, _sent(arguments), guards=guards)]
-        return [await explain_event(server, each, guards=guards) for each in events]
+        return [await explain_event(server, event, guards=guards) for event in events]
 
     with one_line_errors(target), quiet():
         explanations = asyncio.run(served(target_of([target]), work))
     if output == "json":
-        shown = [each.as_dict() for each in explanations]
+        shown = [explanation.as_dict() for explanation in explanations]
         put(json.dumps(shown if event is not None else shown[0], indent=2, default=repr))
     else:
         _print(explanations)
-    return FOUND if any(each.fate not in {*RUNS, "logged"} for each in explanations) else DONE
+    return FOUND if any(explanation.fate not in {*RUNS, "logged"} for explanation in explanations) else DONE
 
 
 def _sent(arguments: str | None) -> Any:
@@ -102,13 +102,13 @@ def _print(explanations: list[Explanation]) -> None:
     from mcp_lenient.devtools.printing import Output, show
 
     console = Output(highlight=False)
-    for each in explanations:
-        for number, step in enumerate(each.steps, 1):
+    for explanation in explanations:
+        for number, step in enumerate(explanation.steps, 1):
             show(console, Text(f"{number}. {step.title}", "bold"))
             for line in step.lines:
                 indent = 5 if line.startswith("  ") else 3
                 show(console, Padding(Text(line.strip()), (0, 0, 0, indent), expand=False))
-        if each.envelope is not None:
+        if explanation.envelope is not None:
             console.print(Text("The envelope", "bold"))
-            console.print(Text(json.dumps(each.envelope, indent=2)), soft_wrap=True)
+            console.print(Text(json.dumps(explanation.envelope, indent=2)), soft_wrap=True)
         console.print()

@@ -18,8 +18,8 @@ def files_or_dash(command: str) -> Parameter:
         if file.startswith("-") and file != "-":
             from mcp_lenient.cli.commands import app
 
-            known = app[command].assemble_argument_collection()
-            raise UnknownOptionError(token=Token(keyword=file, source="cli"), argument_collection=known)
+            arguments = app[command].assemble_argument_collection()
+            raise UnknownOptionError(token=Token(keyword=file, source="cli"), argument_collection=arguments)
 
     return Parameter(allow_leading_hyphen=True, validator=check)
 

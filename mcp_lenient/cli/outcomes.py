@@ -51,21 +51,21 @@ def outcomes(
     if save is not None and not save.resolve().parent.is_dir():
         fail(f"--save {save}: the folder does not exist: {save.resolve().parent}")
     before = None if against is None else read_outcomes(against)
-    found: list[CallOutcome] = []
+    outcomes: list[CallOutcome] = []
     if are_saved(calls):
-        found.extend(read_outcomes(calls).values())
-    elif not _judged(found, calls, config, jobs):
+        outcomes.extend(read_outcomes(calls).values())
+    elif not _judged(outcomes, calls, config, jobs):
         return INTERRUPTED
     if save is not None:
         try:
-            write(save, found)
+            write(save, outcomes)
         except OSError as error:
             fail(f"--save {save}: {error.strerror}")
-    _put_totals(found)
-    return DONE if before is None else _compared(before, found, top)
+    _put_totals(outcomes)
+    return DONE if before is None else _compared(before, outcomes, top)
 
 
-def _judged(found: list[CallOutcome], calls: Path, config: Path | None, jobs: int) -> bool:
+def _judged(outcomes: list[CallOutcome], calls: Path, config: Path | None, jobs: int) -> bool:
     """Add what becomes of the calls; return False after Ctrl-C."""
     from mcp_lenient.cli.report import progress_bar
     from mcp_lenient.devtools import processors
@@ -74,36 +74,36 @@ def _judged(found: list[CallOutcome], calls: Path, config: Path | None, jobs: in
     rows = read_calls(calls)
     try:
         with progress_bar() as progress:
-            for each in judge_all(rows, config, jobs=jobs or processors()):
-                found.append(each)
-                if progress is not None and len(found) % 100 == 0:
-                    progress("judging", 100 * len(found) / len(rows))
+            for outcome in judge_all(rows, config, jobs=jobs or processors()):
+                outcomes.append(outcome)
+                if progress is not None and len(outcomes) % 100 == 0:
+                    progress("judging", 100 * len(outcomes) / len(rows))
     except KeyboardInterrupt:
         sys.stderr.write(
-            f"interrupted: {len(found):,} of {len(rows):,} calls were judged, nothing was saved\n"
+            f"interrupted: {len(outcomes):,} of {len(rows):,} calls were judged, nothing was saved\n"
         )
-        _put_totals(found)
+        _put_totals(outcomes)
         return False
     return True
 
 
-def _put_totals(found: list[CallOutcome]) -> None:
+def _put_totals(judged: list[CallOutcome]) -> None:
     from mcp_lenient.devtools.printing import put
 
-    ran = sum(each.ran for each in found)
-    repaired = sum(bool(each.why) for each in found if each.ran)
-    put(f"{len(found):,} calls: {ran:,} run, {repaired:,} of them repaired, {len(found) - ran:,} refused")
+    ran = sum(outcome.ran for outcome in judged)
+    repaired = sum(bool(outcome.why) for outcome in judged if outcome.ran)
+    put(f"{len(judged):,} calls: {ran:,} run, {repaired:,} of them repaired, {len(judged) - ran:,} refused")
 
 
-def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int) -> int:
+def _compared(before: dict[str, CallOutcome], outcomes: list[CallOutcome], top: int) -> int:
     """Print what has changed, the worst first."""
     from mcp_lenient.devtools.outcomes import CHANGES, WORSE, changed
     from mcp_lenient.devtools.printing import put
     from mcp_lenient.values.display import cut
 
     changes: dict[Change, list[tuple[CallOutcome, CallOutcome]]] = {name: [] for name in CHANGES}
-    known = [(before[each.call], each) for each in found if each.call in before]
-    for old, new in known:
+    pairs_of_calls = [(before[outcome.call], outcome) for outcome in outcomes if outcome.call in before]
+    for old, new in pairs_of_calls:
         if (change := changed(old, new)) is not None:
             changes[change].append((old, new))
     for name, pairs in changes.items():
@@ -113,16 +113,16 @@ def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int
             put(
                 f"  {new.tool} (call {new.name})\n    sent    {sent}\n    before  {_said(old)}\n    now     {_said(new)}"
             )
-    if others := len(found) - len(known):
+    if others := len(outcomes) - len(pairs_of_calls):
         put(f"not among the saved calls: {others:,}")
     return FOUND if any(changes[name] for name in WORSE) else DONE
 
 
-def _said(each: CallOutcome) -> str:
+def _said(outcome: CallOutcome) -> str:
     from mcp_lenient.values.display import cut
 
-    if each.ran:
-        why = f" by {', '.join(each.why)}" if each.why else ""
-        return f"runs with {cut(json.dumps(each.value), _LONGEST)}{why}"
-    told = f" {cut(json.dumps(each.violations), _LONGEST)}" if each.violations else ""
-    return f"refused: {', '.join(each.why)}{told}"
+    if outcome.ran:
+        why = f" by {', '.join(outcome.why)}" if outcome.why else ""
+        return f"runs with {cut(json.dumps(outcome.value), _LONGEST)}{why}"
+    violations = f" {cut(json.dumps(outcome.violations), _LONGEST)}" if outcome.violations else ""
+    return f"refused: {', '.join(outcome.why)}{violations}"

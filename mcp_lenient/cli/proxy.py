@@ -105,7 +105,7 @@ def proxy(  # noqa: PLR0913 - an option each
     options = {"mode": "observe" if observe else None, "closed": closed or None, "publish": publish}
     stated = {name: value for name, value in options.items() if value is not None}  # the file says the rest
     chosen = kind.changed(unrepairable=unrepairable, **stated)
-    given = {
+    elsewhere = {
         "forward_headers": _forwarded(forward_header),
         "timeout": timeout,
         "connect_timeout": connect_timeout,
@@ -113,7 +113,7 @@ def proxy(  # noqa: PLR0913 - an option each
         "publish_by_query": publish_by_query,
     }
     server = _server(
-        _with_headers(target_of(target), header), chosen, {"definitions": config, "reload": reload}, given
+        _with_headers(target_of(target), header), chosen, {"definitions": config, "reload": reload}, elsewhere
     )
     if address is not None:
         from mcp_lenient.adapters.fastmcp.proxy.metrics import add_metrics
@@ -196,9 +196,9 @@ def _middleware_of(server: FastMCP) -> list[ProxyMiddleware]:
 
 
 def _server(
-    target: ClientTransport | FastMCP, policy: Policy, declared: Mapping[str, Any], given: Mapping[str, Any]
+    target: ClientTransport | FastMCP, policy: Policy, declared: Mapping[str, Any], options: Mapping[str, Any]
 ) -> FastMCP:
-    """Return the server to run; ``given`` are options of :func:`create_lenient_proxy` for servers elsewhere."""
+    """Return the server to run; ``options`` are those of :func:`create_lenient_proxy` for servers elsewhere."""
     from fastmcp import FastMCP
 
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
@@ -207,50 +207,50 @@ def _server(
 
     if not isinstance(target, FastMCP):
         try:
-            return create_lenient_proxy(target, policy, **declared, **given)
+            return create_lenient_proxy(target, policy, **declared, **options)
         except ValueError as error:
             fail(str(error).replace("forward_headers", "--forward-header"))
-    if given["forward_headers"] is not None:
+    if options["forward_headers"] is not None:
         fail("--forward-header: headers are only sent to a server at a URL")
     for name in ("timeout", "connect_timeout"):
-        if given[name] is not None:
+        if options[name] is not None:
             fail(
                 f"--{name.replace('_', '-')}: not for a Python file, whose server runs inside the proxy; "
                 f"start it as a command instead: -- fastmcp run FILE.py"
             )
-    if not given["structured_errors"]:
+    if not options["structured_errors"]:
         target.add_middleware(PlainErrors())
     add_health(target)
-    target.add_middleware(LenientMiddleware(policy, publish_by_query=given["publish_by_query"], **declared))
+    target.add_middleware(LenientMiddleware(policy, publish_by_query=options["publish_by_query"], **declared))
     return target
 
 
-def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:
+def _forwarded(headers: tuple[str, ...]) -> ForwardHeaders | None:
     """Return the header names, grouped by server if servers are named."""
-    if not given:
+    if not headers:
         return None
     by_server: dict[str, list[str]] = {}
     alone: list[str] = []
-    for each in given:
-        found = _FORWARDED.fullmatch(each)
-        if found is None:
+    for header in headers:
+        match = _FORWARDED.fullmatch(header)
+        if match is None:
             # The input is not shown: it may contain a key.
             fail("--forward-header: write each header as `NAME` or `NAME=SERVER`")
-        (alone if found[2] is None else by_server.setdefault(found[2], [])).append(found[1])
+        (alone if match[2] is None else by_server.setdefault(match[2], [])).append(match[1])
     if alone and by_server:
         fail("--forward-header: say which of the servers each header goes to, as NAME=SERVER")
     return by_server or alone
 
 
 def _address(text: str, *, stateless: bool) -> dict[str, Any]:
-    found = _ADDRESS.fullmatch(text.strip())
-    if found is None or int(found["port"]) > 65_535:
+    match = _ADDRESS.fullmatch(text.strip())
+    if match is None or int(match["port"]) > 65_535:
         fail(f"--http {text}: must be HOST:PORT, such as 127.0.0.1:8000")
-    host = (found["host"] or "127.0.0.1").strip("[]")
+    host = (match["host"] or "127.0.0.1").strip("[]")
     return {
         "transport": "http",
         "host": host,
-        "port": int(found["port"]),
+        "port": int(match["port"]),
         "stateless_http": stateless or None,
     }
 
@@ -265,8 +265,8 @@ def _with_headers(target: ClientTransport | FastMCP, headers: tuple[str, ...]) -
     if not isinstance(target, (SSETransport, StreamableHttpTransport)):
         fail("--header: headers are only sent to a server at a URL")
     for header in headers:
-        found = _HEADER.fullmatch(header)
-        if found is None:
+        match = _HEADER.fullmatch(header)
+        if match is None:
             fail("--header: write each header as `NAME: VALUE`")  # not shown: it may contain a key
-        target.headers[found[1]] = from_environment(found[2], f"--header {found[1]}")
+        target.headers[match[1]] = from_environment(match[2], f"--header {match[1]}")
     return target

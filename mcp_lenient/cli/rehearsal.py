@@ -77,7 +77,7 @@ class Rehearsal:
     left_out: tuple[str, ...]
 
     def __rich__(self) -> RenderableType:
-        total = sum(each.calls for each in self.would_call)
+        total = sum(planned.calls for planned in self.would_call)
         reaches = "reaching the tools" if self.reaches_the_tools else "stopped before the tools run"
         tools = "1 tool" if len(self.would_call) == 1 else f"{len(self.would_call)} tools"
         parts: list[RenderableType] = [Text(f"{total} calls (valid and damaged) of {tools}, {reaches}")]
@@ -88,8 +88,8 @@ class Rehearsal:
                 Column("such as", overflow="fold"),
             )
             table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-            for each in self.would_call:
-                table.add_row(Text(shown(each.tool)), str(each.calls), Text(_short(each.first)))
+            for planned in self.would_call:
+                table.add_row(Text(shown(planned.tool)), str(planned.calls), Text(_short(planned.first)))
             parts.append(table)
         if self.left_out:
             names = ", ".join(map(shown, self.left_out))
@@ -110,26 +110,26 @@ def rehearse(
     per_tool: int,
     *,
     everything: bool,
-    given: Given,
+    arguments: Given,
 ) -> Rehearsal:
     """Plan a stress run of a server. The tools of a server in this process never run."""
     is_real = not isinstance(target, FastMCP)
-    tools = [each.tool for each in asyncio.run(published(target))]
-    for unknown in [name for name in given if name not in {tool.name for tool in tools}]:
+    tools = [surface.tool for surface in asyncio.run(published(target))]
+    for unknown in [name for name in arguments if name not in {tool.name for tool in tools}]:
         fail(f"--arguments: the server has no tool {unknown!r}")
     matching = [tool for tool in tools if fnmatchcase(tool.name, pattern)]
     if not matching:
         fail(f"--tool: no tool of the server matches {pattern!r}")
     called = [tool for tool in matching if everything or not is_real or is_read_only(tool.annotations)]
     left_out = tuple(tool.name for tool in matching if tool not in called)
-    planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)
+    planned = tuple(_planned(tool, arguments.get(tool.name), seed, per_tool) for tool in called)
     return Rehearsal(is_real, planned, left_out)
 
 
-def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
+def _planned(tool: Tool, examples: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
     schema = field(tool, "input_schema")
     try:
-        rights = given or example_calls(tool.name, schema, seed, per_tool)
+        rights = examples or example_calls(tool.name, schema, seed, per_tool)
     except NoValueError:
         return Planned(tool.name, 0, None)
     calls = len(rights) + sum(1 for right in rights for _ in damaged(schema, right))

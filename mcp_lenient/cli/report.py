@@ -76,7 +76,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     )
     try:
         with progress_bar() as progress:
-            made = read_report(
+            report = read_report(
                 files if store or from_ else files or ("-",),
                 selection=selection,
                 top=top,
@@ -88,17 +88,17 @@ def report(  # noqa: PLR0913 - each is an option of the command
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: no report was made\n")
         return INTERRUPTED
-    if not made.log.events and not made.calls and from_ is None:
-        reason = f"none of {count(made.log.lines, 'line')} is an event of mcp-lenient"
-        if not made.log.lines:
-            reason = f"{sources(made.log)}: empty"
-        fail("; ".join((f"{reason}: name the log that its server writes", *skipped(made.log))))
+    if not report.log.events and not report.calls and from_ is None:
+        reason = f"none of {count(report.log.lines, 'line')} is an event of mcp-lenient"
+        if not report.log.lines:
+            reason = f"{sources(report.log)}: empty"
+        fail("; ".join((f"{reason}: name the log that its server writes", *skipped(report.log))))
     if html is not None:
-        _write(html, page(made))
+        _write(html, page(report))
     if format == "json":
-        put(made.model_dump_json(indent=2))
+        put(report.model_dump_json(indent=2))
     else:
-        show(Output(highlight=False), as_text(made))
+        show(Output(highlight=False), as_text(report))
     return DONE
 
 

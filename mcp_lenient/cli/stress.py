@@ -64,10 +64,10 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.devtools.printing import Output, put, show
 
     console = Output(highlight=False)
-    given = given_arguments(arguments) if arguments is not None else {}
+    calls = given_arguments(arguments) if arguments is not None else {}
     with one_line_errors(" ".join(target)), quiet():
         server = target_of(target)
-        plan = rehearse(server, tool, seed, per_tool, everything=everything, given=given)
+        plan = rehearse(server, tool, seed, per_tool, everything=everything, arguments=calls)
         if plan.reaches_the_tools or (dry_run and output == "text"):
             show(Output(stderr=True, highlight=False) if output == "json" else console, plan)
         if dry_run or not plan.would_call:
@@ -78,8 +78,8 @@ def stress(  # noqa: PLR0913 - each is an option of the command
             return DONE
         # A transport belongs to the event loop that first used it, so the calls get a new one.
         subject = server if isinstance(server, FastMCP) else lenient_front(target_of(target))
-        names = [each.tool for each in plan.would_call]
-        how = {"seed": seed, "per_tool": per_tool, "arguments": given, "run": plan.reaches_the_tools}
+        names = [planned.tool for planned in plan.would_call]
+        how = {"seed": seed, "per_tool": per_tool, "arguments": calls, "run": plan.reaches_the_tools}
         report, is_whole = _report(subject, only=names, **how)
     if output == "json":
         put(json.dumps(report.as_dict(), indent=2, default=repr))
@@ -88,7 +88,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     if not is_whole:
         sys.stderr.write("interrupted: this is the report of the calls until then\n")
         return INTERRUPTED
-    wrong = report.corrupted or not report.calls or report.unprotected or given.keys() & report.skipped.keys()
+    wrong = report.corrupted or not report.calls or report.unprotected or calls.keys() & report.skipped.keys()
     return FOUND if wrong else DONE
 
 

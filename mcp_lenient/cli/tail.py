@@ -99,6 +99,6 @@ def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:
 
     event = read_event(line)
     if event is not None:
-        known = event.model_dump(mode="json", exclude_defaults=True)
-        return Text(" ").join(Text(text, style) for text, style in event_parts(known, today=now))
+        fields = event.model_dump(mode="json", exclude_defaults=True)
+        return Text(" ").join(Text(text, style) for text, style in event_parts(fields, today=now))
     return Text(shown(line, 1000), "dim") if foreign and line else None

@@ -125,17 +125,17 @@ def _wrong_fields(error: ValidationError, written: Any) -> str:
     servers = written.get("mcpServers")
     if not isinstance(servers, dict):
         return "mcpServers must be an object of servers by name"
-    said: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for fault in error.errors():
         name, kind, *field = (*map(str, fault["loc"][1:]), "", "")
         server = servers.get(name)
         if not isinstance(server, dict):
-            said[f"server {name!r} must be an object"] = None
+            sentences[f"server {name!r} must be an object"] = None
         elif server.keys().isdisjoint(("command", "url")):
-            said[f"server {name!r} has neither 'command' nor 'url'"] = None
+            sentences[f"server {name!r} has neither 'command' nor 'url'"] = None
         elif kind == ("StdioMCPServer" if "command" in server else "RemoteMCPServer"):
-            said[f"server {name!r}, field {field[0]!r}: {fault['msg']}"] = None
-    return "; ".join(said)
+            sentences[f"server {name!r}, field {field[0]!r}: {fault['msg']}"] = None
+    return "; ".join(sentences)
 
 
 def _filled_in(value: Any, path: Path) -> Any:
@@ -154,12 +154,12 @@ def from_environment(text: str, where: str) -> str:
         CommandError: When a variable is not set; the message says where the text is.
     """
 
-    def value(found: re.Match[str]) -> str:
-        name, default = found.groups()
-        known: str | None = os.environ.get(name, default)
-        if known is None:
+    def value(match: re.Match[str]) -> str:
+        name, default = match.groups()
+        setting: str | None = os.environ.get(name, default)
+        if setting is None:
             fail(f"{where}: the environment variable {name} is not set")
-        return known
+        return setting
 
     return _VARIABLE.sub(value, text)
 
@@ -170,8 +170,8 @@ def _imported(path: Path, name: str | None) -> FastMCP:
     module = _module(path)
     if name is not None:
         return _server(getattr(module, name, None), f"{path}: {name!r}")
-    usual = (getattr(module, each, None) for each in _USUAL_NAMES)
-    server = next((each for each in usual if isinstance(each, FastMCP)), None)
+    usual = (getattr(module, name, None) for name in _USUAL_NAMES)
+    server = next((candidate for candidate in usual if isinstance(candidate, FastMCP)), None)
     if server is None:
         fail(
             f"{path}: no FastMCP server named mcp, server or app; "
@@ -180,17 +180,17 @@ def _imported(path: Path, name: str | None) -> FastMCP:
     return server
 
 
-def _server(found: object, named: str) -> FastMCP:
+def _server(value: object, named: str) -> FastMCP:
     """Return the named server, or the one that the named function returns."""
-    if callable(found) and not isinstance(found, FastMCP):
+    if callable(value) and not isinstance(value, FastMCP):
         try:
-            found = found()
+            value = value()
         except Exception as error:
             msg = f"{named} raised {type(error).__name__}: {error}"
             raise CommandError(msg) from error
-    if not isinstance(found, FastMCP):
+    if not isinstance(value, FastMCP):
         fail(f"{named} is not a FastMCP server or a function that returns one")
-    return found
+    return value
 
 
 def _module(path: Path) -> ModuleType:

@@ -84,11 +84,11 @@ def _parameter(node: Node, *, required: bool) -> Iterator[tuple[str, str]]:
 def _types(node: Node) -> list[str]:
     """Return the accepted JSON types; empty if any is."""
     kinds = [likely_types(way) for way in node.ways]
-    return list(dict.fromkeys(kind for own in kinds for kind in own)) if all(kinds) else []
+    return list(dict.fromkeys(kind for way_kinds in kinds for kind in way_kinds)) if all(kinds) else []
 
 
 def _first(node: Node, keyword: str) -> Any:
-    return next((said for each in (node, *node.ways) for said in each.says(keyword)), None)
+    return next((value for part in (node, *node.ways) for value in part.says(keyword)), None)
 
 
 def _name(text: str) -> str:
@@ -99,7 +99,7 @@ def _name(text: str) -> str:
 def _quoted(text: str) -> str:
     """Write a text as YAML on one line: as JSON, with what is not printable escaped."""
     written = json.dumps(text, ensure_ascii=False)
-    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in written)
+    return "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in written)
 
 
 def as_prompt(
@@ -118,8 +118,8 @@ def as_prompt(
 def _in_tag(server: str) -> str:
     """Return how a call is written inside the tag of its server."""
     before, call, after = re.split(r"(<tool_name>.*</tool_name>)", CALL_FORMAT, flags=re.DOTALL)
-    said = before.replace(", on lines of its own:", f", all of it in the tag of its server, {server}:")
-    return f"{said}<{server}>\n{call}\n</{server}>{after}"
+    opening = before.replace(", on lines of its own:", f", all of it in the tag of its server, {server}:")
+    return f"{opening}<{server}>\n{call}\n</{server}>{after}"
 
 
 def _section(tool: Tool, declared: Declared) -> str:
@@ -204,7 +204,7 @@ def _facts(node: Node) -> Iterator[str]:
 
 def _properties(node: Node, depth: int) -> list[str]:
     """Return a line for each property of an object or of a list's items, with nested properties, by union branch."""
-    objects = (way for each in node.ways for way in (each, *each.items.ways) if way.properties)
+    objects = (part for way in node.ways for part in (way, *way.items.ways) if part.properties)
     branches = dict.fromkeys(
         tuple(line for name in way.properties for line in _line(way, name, depth)) for way in objects
     )

@@ -71,13 +71,13 @@ def read_calls(file: Path) -> list[RecordedRow]:
     Raises:
         OutcomesError: When there are none.
     """
-    rows, tools, known = [], dict[str, HostTool](), dict[str, HostTool]()
+    rows, tools, same_tools = [], dict[str, HostTool](), dict[str, HostTool]()
     for number, row in enumerate(_rows(file), 1):
         name, schema = str(row.get("tool", "tool")), row.get("schema", row.get("param_schema"))
         if isinstance(schema, Mapping):
             destructive = row.get("destructive") is True
             key = digest([name, schema, destructive])
-            tools[name] = known.setdefault(
+            tools[name] = same_tools.setdefault(
                 key, HostTool(name, schema, {"destructiveHint": destructive}, key=key)
             )
         sent = row.get("sent", row.get("arguments"))
@@ -88,7 +88,7 @@ def read_calls(file: Path) -> list[RecordedRow]:
     if not rows:
         msg = f"{file}: there is no call in it"
         raise OutcomesError(msg)
-    order = {key: at for at, key in enumerate(known)}
+    order = {key: at for at, key in enumerate(same_tools)}
     return sorted(rows, key=lambda row: order[str(row.tool.key)])
 
 
@@ -117,8 +117,8 @@ def _judged(
         return
     # Forked processes would have the locks of the progress bar's thread.
     with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as pool:
-        for found in pool.map(partial(_part, config), parts):
-            yield from found
+        for part_outcomes in pool.map(partial(_part, config), parts):
+            yield from part_outcomes
 
 
 def _leave_interrupts() -> None:
@@ -132,14 +132,14 @@ def _part(config: Path | None, rows: Sequence[RecordedRow]) -> list[CallOutcome]
 def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -> Iterator[CallOutcome]:
     """Yield the outcome of each call, by its schema and the policy of the definitions."""
     gate = Gate(definitions=definitions, unrepairable="refuse")
-    kept: dict[Any, Contract] = {}
+    contracts: dict[Any, Contract] = {}
     with silenced():
         for row in rows:
-            yield _outcome(gate, kept, row)
+            yield _outcome(gate, contracts, row)
 
 
-def _outcome(gate: Gate, kept: dict[Any, Contract], row: RecordedRow) -> CallOutcome:
-    decision = gate.decide_at_once(HostCall(row.tool.name, row.sent, 0, dict), row.tool, kept)
+def _outcome(gate: Gate, contracts: dict[Any, Contract], row: RecordedRow) -> CallOutcome:
+    decision = gate.decide_at_once(HostCall(row.tool.name, row.sent, 0, dict), row.tool, contracts)
     contract = decision.contract
     top, secret = (None, ()) if contract is None else (contract.top, contract.policy.secret)
     sent = masked(row.sent, top, secret)
@@ -157,10 +157,10 @@ def _outcome(gate: Gate, kept: dict[Any, Contract], row: RecordedRow) -> CallOut
 
 def refused(call: CallOutcome, envelope: Mapping[str, Any]) -> CallOutcome:
     """Return the outcome of a call that got an envelope instead."""
-    told = envelope.get("details", {}).get("violations", ())
-    violations = tuple({key: each[key] for key in _TOLD if key in each} for each in told)
-    known = {"ran": False, "value": None, "why": (envelope["error_code"],), "violations": violations}
-    return call.model_copy(update=known)
+    entries = envelope.get("details", {}).get("violations", ())
+    violations = tuple({key: entry[key] for key in _TOLD if key in entry} for entry in entries)
+    changes = {"ran": False, "value": None, "why": (envelope["error_code"],), "violations": violations}
+    return call.model_copy(update=changes)
 
 
 def changed(before: CallOutcome, after: CallOutcome) -> Change | None:
@@ -177,7 +177,7 @@ def save(file: Path, outcomes: Iterable[CallOutcome]) -> None:
     """Write outcomes as lines of JSON, readable by the owner alone."""
     file.touch(mode=0o600)
     file.chmod(0o600)
-    file.write_text("".join(f"{each.model_dump_json()}\n" for each in outcomes), encoding="utf-8")
+    file.write_text("".join(f"{outcome.model_dump_json()}\n" for outcome in outcomes), encoding="utf-8")
 
 
 def read_outcomes(file: Path) -> dict[str, CallOutcome]:
@@ -188,7 +188,7 @@ def read_outcomes(file: Path) -> dict[str, CallOutcome]:
     """
     try:
         with file.open(encoding="utf-8") as lines:
-            return {each.call: each for each in map(CallOutcome.model_validate_json, lines)}
+            return {outcome.call: outcome for outcome in map(CallOutcome.model_validate_json, lines)}
     except OSError as error:
         msg = f"{file}: {error.strerror}"
     except (ValidationError, ValueError):
@@ -213,15 +213,15 @@ def _rows(file: Path) -> list[dict[str, Any]]:
         raise OutcomesError(msg) from None
     try:
         whole = json.loads(text)
-        found = whole.get("cases", [whole]) if isinstance(whole, dict) else whole
+        cases = whole.get("cases", [whole]) if isinstance(whole, dict) else whole
     except ValueError:
-        found = [
+        cases = [
             _parsed(file, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()
         ]
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
         msg = f"{file}: each call must be an object"
         raise OutcomesError(msg)
-    return found
+    return cases
 
 
 def _parsed(file: Path, number: int, line: str) -> Any:

@@ -87,7 +87,7 @@ def _starts_of_lines(file: IO[bytes], end: int) -> Iterator[int]:
         block = file.read(at - start)
         # The last newline does not start another line.
         upto = len(block) - (at == end)
-        while (found := block.rfind(b"\n", 0, upto)) >= 0:
-            yield start + found + 1
-            upto = found
+        while (newline := block.rfind(b"\n", 0, upto)) >= 0:
+            yield start + newline + 1
+            upto = newline
         at = start

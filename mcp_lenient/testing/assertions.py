@@ -51,15 +51,15 @@ def assert_repairs(
     __tracebackhide__ = True
     name, (right, got) = _attempts(tool_or_server, (wanted, sent), tool, policy)
     if right.reached is None or right.repairs:
-        told = f"The wanted call of {name} is itself wrong: {_fate(right)}"
-        raise _failure(told, sent=sent, wanted=wanted)
+        sentence = f"The wanted call of {name} is itself wrong: {_fate(right)}"
+        raise _failure(sentence, sent=sent, wanted=wanted)
     if got.reached is None:
-        told = f"{name} did not receive the wanted arguments: {_fate(got)}"
-        raise _failure(told, sent=sent, wanted=wanted, envelope=got.envelope)
+        sentence = f"{name} did not receive the wanted arguments: {_fate(got)}"
+        raise _failure(sentence, sent=sent, wanted=wanted, envelope=got.envelope)
     if got.reached.is_same(right.reached):
         return got.repairs
-    told = f"{name} received something other than the wanted arguments: {_fate(got)}"
-    raise _failure(told, sent=sent, wanted=right.reached.shown, got=got.reached.shown)
+    sentence = f"{name} received something other than the wanted arguments: {_fate(got)}"
+    raise _failure(sentence, sent=sent, wanted=right.reached.shown, got=got.reached.shown)
 
 
 def assert_refuses(
@@ -96,16 +96,16 @@ def assert_refuses(
     name, (got,) = _attempts(tool_or_server, (sent,), tool, policy)
     if got.envelope is None:
         reached = None if got.reached is None else got.reached.shown
-        told = f"{name} did not refuse the call: {_fate(got)}"
-        raise _failure(told, sent=sent, got=reached)
+        sentence = f"{name} did not refuse the call: {_fate(got)}"
+        raise _failure(sentence, sent=sent, got=reached)
     envelope = got.envelope
     if code is not None and envelope["error_code"] != code:
-        told = f"{name} refused the call with {envelope['error_code']} instead of {code}"
-        raise _failure(told, sent=sent, envelope=envelope)
+        sentence = f"{name} refused the call with {envelope['error_code']} instead of {code}"
+        raise _failure(sentence, sent=sent, envelope=envelope)
     named = [violation.get("parameter") for violation in envelope["details"].get("violations", ())]
     if parameter is not None and parameter not in named:
-        told = f"{name} refused the call for {', '.join(map(str, named)) or 'no parameter'} instead of {parameter}"
-        raise _failure(told, sent=sent, envelope=envelope)
+        sentence = f"{name} refused the call for {', '.join(map(str, named)) or 'no parameter'} instead of {parameter}"
+        raise _failure(sentence, sent=sent, envelope=envelope)
     return envelope
 
 
@@ -135,18 +135,18 @@ def _fate(attempt: Attempt) -> str:
         return f"it was answered without the envelope: {attempt.answer}"
     if not attempt.repairs:
         return "it went through as it was sent."
-    each = ", ".join(
+    repairs = ", ".join(
         f"{repair.rule} at {repair.pointer or 'the top'} ({repair.before} to {repair.after})"
         for repair in attempt.repairs
     )
-    return f"it was repaired by {each}."
+    return f"it was repaired by {repairs}."
 
 
-def _failure(told: str, **calls: Any) -> AssertionError:
-    known = {name: value for name, value in calls.items() if value is not None}
-    parts = [told, *(f"{name}: {_on_one_line(value)}" for name, value in known.items())]
-    if "wanted" in known and "got" in known:
-        lines = ndiff(_written(known["wanted"]).splitlines(), _written(known["got"]).splitlines())
+def _failure(sentence: str, **calls: Any) -> AssertionError:
+    shown = {name: value for name, value in calls.items() if value is not None}
+    parts = [sentence, *(f"{name}: {_on_one_line(value)}" for name, value in shown.items())]
+    if "wanted" in shown and "got" in shown:
+        lines = ndiff(_written(shown["wanted"]).splitlines(), _written(shown["got"]).splitlines())
         parts += ["difference (- wanted, + got):", *(line.rstrip() for line in lines)]
     return AssertionError("\n".join(parts))
 

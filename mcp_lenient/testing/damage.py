@@ -31,7 +31,7 @@ def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator
     """Yield the damaged forms of a valid call, each with the kind of damage."""
     top = Tree(schema).top
     for kind, sent, wanted in (*_damaged_values(top, arguments), *_damaged_calls(top, arguments)):
-        if not any(identical(sent, each) for each in wanted):
+        if not any(identical(sent, call) for call in wanted):
             yield kind, Damaged(sent, wanted)
 
 
@@ -43,13 +43,13 @@ def _damaged_values(top: Node, arguments: Mapping[str, Any]) -> Iterator[_Call]:
     for name, value in arguments.items():
         node = top.property_nodes.get(name) or top.tree.node(None)
         may_be_absent = name in top.properties and name not in top.required
-        found = [(kind, other, (value,)) for kind, other in _respelled(value, node)]
-        for kind, other, rights in (*found, *_changed(value, node, may_be_absent=may_be_absent)):
+        damages = [(kind, other, (value,)) for kind, other in _respelled(value, node)]
+        for kind, other, rights in (*damages, *_changed(value, node, may_be_absent=may_be_absent)):
             yield kind, {**arguments, name: other}, tuple(_with(arguments, name, right) for right in rights)
 
 
 def _with(arguments: Mapping[str, Any], name: str, value: Any) -> Mapping[str, Any]:
-    return {each: own for each, own in {**arguments, name: value}.items() if own is not ABSENT}
+    return {key: entry for key, entry in {**arguments, name: value}.items() if entry is not ABSENT}
 
 
 def _respelled(value: Any, node: Node) -> Iterator[tuple[str, Any]]:
@@ -115,9 +115,9 @@ def _rearranged(top: Node, arguments: Mapping[str, Any]) -> Iterator[tuple[str, 
         if other not in arguments:
             yield (
                 "other_name_style",
-                {other if each == name else each: own for each, own in arguments.items()},
+                {other if key == name else key: entry for key, entry in arguments.items()},
             )
-        inner = {_restyled(key): own for key, own in value.items()} if isinstance(value, dict) else {}
+        inner = {_restyled(key): entry for key, entry in value.items()} if isinstance(value, dict) else {}
         if inner and len(inner) == len(value) and inner != value:
             yield "nested_name_style", {**arguments, name: inner}
             yield "nested_name_style", {**arguments, name: json.dumps(inner)}

@@ -68,10 +68,10 @@ class _PatternWriter(Xeger):
         return super()._handle_state(state)
 
     def _handle_in(self, value: Any) -> str:
-        members = [each for state in value for each in self._handle_state(state)]
+        members = [member for state in value for member in self._handle_state(state)]
         if members[0] is False:
-            members = [each for each in _VISIBLE if each not in members]
-        chosen: str = self._random.choice([each for each in members if each in _VISIBLE] or members)
+            members = [character for character in _VISIBLE if character not in members]
+        chosen: str = self._random.choice([member for member in members if member in _VISIBLE] or members)
         return chosen
 
     def _handle_repeat(self, start_range: int, end_range: int, value: Any) -> str:
@@ -160,10 +160,10 @@ def valid_arguments(
     maker = _Maker(tree, random, wide)
     validator = PublishedSchemaValidator(read)
     for _ in range(_TRIES):
-        made = maker.object(tree.top, 0, optional)
-        if validator.accepts(made):
-            return made
-    fault = validator.faults(made)[0]
+        example = maker.object(tree.top, 0, optional)
+        if validator.accepts(example):
+            return example
+    fault = validator.faults(example)[0]
     msg = f"no generated value is valid at {'/'.join(map(str, fault.path)) or 'the top'}"
     raise NoValueError(msg)
 
@@ -215,12 +215,12 @@ class _Maker:
         may_be_empty = depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
         size = max(int(keywords.get("minProperties", 0)), 0 if may_be_empty else 1)
         child = self.tree.node(node.extra if isinstance(node.extra, Mapping) else True)
-        made: dict[str, Any] = {}
+        example: dict[str, Any] = {}
         for at in range(_TRIES):
-            if len(made) == size:
+            if len(example) == size:
                 break
-            made[self._name(keywords.get("propertyNames"), depth, at)] = self._of(child, depth + 1)
-        return made
+            example[self._name(keywords.get("propertyNames"), depth, at)] = self._of(child, depth + 1)
+        return example
 
     def _name(self, names: Any, depth: int, at: int) -> str:
         """Generate the key of a map's entry."""
@@ -246,14 +246,14 @@ class _Maker:
         most = min(int(keywords.get("maxItems", least + 3)), least + 3)
         size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
         size = max(size, len(node.prefix))
-        made: list[Any] = []
+        examples: list[Any] = []
         for _ in range(size + _TRIES):
-            if len(made) == size:
+            if len(examples) == size:
                 break
-            item = node.prefix[len(made)] if len(made) < len(node.prefix) else node.items
+            item = node.prefix[len(examples)] if len(examples) < len(node.prefix) else node.items
             value = self._of(item, depth + 1)
-            made += [] if keywords.get("uniqueItems") and value in made else [value]
-        return made
+            examples += [] if keywords.get("uniqueItems") and value in examples else [value]
+        return examples
 
     def _text(self, node: Node, keywords: Mapping[str, Any], depth: int) -> str:
         least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))

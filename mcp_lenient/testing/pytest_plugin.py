@@ -36,8 +36,8 @@ class _CorruptedError(Exception):
 
 
 class _Stress(pytest.Item):
-    def __init__(self, *, where: str, **known: Any) -> None:
-        super().__init__(**known)
+    def __init__(self, *, where: str, **options: Any) -> None:
+        super().__init__(**options)
         self._where = where
 
     def runtest(self) -> None:

@@ -160,8 +160,8 @@ class StressReport:
 
 
 def _table(title: str, counts: Counter[tuple[str, StressOutcome]]) -> Table:
-    found = {outcome for _, outcome in counts}
-    outcomes = [outcome for outcome in OUTCOMES if outcome in found]
+    occurring = {outcome for _, outcome in counts}
+    outcomes = [outcome for outcome in OUTCOMES if outcome in occurring]
     table = Table(title)
     for outcome in outcomes:
         table.add_column(outcome, justify="right", style="red" if outcome == "corrupted" else None)
@@ -234,24 +234,24 @@ def stress(
     if per_tool < 1:
         msg = f"per_tool must be at least 1, got {per_tool}."
         raise ValueError(msg)
-    given = dict(arguments or {})
-    found = _Found(seed)
+    examples = dict(arguments or {})
+    results = _Results(seed)
 
     async def work() -> None:
         async with Connection(tool_or_server, policy, run=run) as connection:
-            found.server = connection.server_name
-            names = list(dict.fromkeys(only or (*await connection.tool_names(), *given)))
+            results.server = connection.server_name
+            names = list(dict.fromkeys(only or (*await connection.tool_names(), *examples)))
             for at, name in enumerate(names):
                 async with connection.trial(name) as trial:
-                    async for share in found.add(trial, given.get(name), per_tool):
+                    async for share in results.add(trial, examples.get(name), per_tool):
                         if progress is not None:
                             progress("calling tools", 100 * (at + share) / len(names))
 
     try:
         in_own_loop(work)
     except KeyboardInterrupt:
-        raise StressInterrupt(found.report) from None
-    return found.report
+        raise StressInterrupt(results.report) from None
+    return results.report
 
 
 class StressInterrupt(KeyboardInterrupt):
@@ -267,7 +267,7 @@ class StressInterrupt(KeyboardInterrupt):
 
 
 @dataclass(slots=True)
-class _Found:
+class _Results:
     """What a stress run has found so far."""
 
     seed: int
@@ -288,16 +288,16 @@ class _Found:
         if not trial.is_lenient:
             self.unprotected.append(name)
         try:
-            known = await (
+            examples = await (
                 _given_examples(trial, rights) if rights else _accepted_examples(trial, self.seed, per_tool)
             )
         except NoValueError as error:
             self.skipped[name] = str(error)
             return
-        for done, right in enumerate(known):
+        for done, right in enumerate(examples):
             async for call in _stress(trial, right):
                 self.calls.append(call)
-                yield done / len(known)
+                yield done / len(examples)
 
 
 def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
@@ -307,18 +307,18 @@ def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -
         NoValueError: When no valid arguments can be generated from its schema.
     """
     random = Random(f"{seed}:{tool}")  # noqa: S311 - the same calls each time is what is wanted
-    made: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
     for at in range(count):
         optional = _OPTIONAL[min(at, len(_OPTIONAL) - 1)]
         right = valid_arguments(schema, random, optional=optional)
-        if right not in made:
-            made.append(right)
-    return made
+        if right not in calls:
+            calls.append(right)
+    return calls
 
 
 async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[Attempt]:
     """Try the given arguments; raise NoValueError if the tool does not accept one of them."""
-    attempts = [await trial.attempt(each) for each in rights]
+    attempts = [await trial.attempt(call) for call in rights]
     for attempt in attempts:
         if not _is_accepted(trial, attempt):
             raise NoValueError(_refusal(attempt, "was given"))
@@ -328,39 +328,39 @@ async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> 
 async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[Attempt]:
     """Generate arguments that the tool accepts, trying others if it refuses what its schema allows."""
     tool = trial.target.record
-    made = example_calls(tool.name, tool.parameters, seed, per_tool)
-    attempts = [await trial.attempt(each) for each in made]
-    found = [each for each in attempts if _is_accepted(trial, each)]
-    refused = [each for each in attempts if each not in found]
+    examples = example_calls(tool.name, tool.parameters, seed, per_tool)
+    attempts = [await trial.attempt(call) for call in examples]
+    accepted = [attempt for attempt in attempts if _is_accepted(trial, attempt)]
+    refused = [attempt for attempt in attempts if attempt not in accepted]
     random = Random(f"{seed}:{tool.name}:again")  # noqa: S311 - the same calls each time is what is wanted
     last = refused[0] if refused else None
     for at in range(_AGAIN if refused else 0):
-        if len(found) >= per_tool:
+        if len(accepted) >= per_tool:
             break
         other = valid_arguments(tool.parameters, random, optional=_OPTIONAL[at % len(_OPTIONAL)], wide=True)
         attempt = await trial.attempt(other if last is None else _corrected(last, other))
         last = None if _is_accepted(trial, attempt) else attempt
-        if last is None and all(attempt.sent != each.sent for each in found):
-            found.append(attempt)
-    if refused and not found:
+        if last is None and all(attempt.sent != other.sent for other in accepted):
+            accepted.append(attempt)
+    if refused and not accepted:
         raise NoValueError(_refusal(refused[0], "was made up"))
-    return found
+    return accepted
 
 
 def _is_accepted(trial: Trial, attempt: Attempt) -> bool:
     """Return whether a call reached the tool as sent, apart from declared normalizers."""
-    return attempt.reached is not None and not trial.rules.intersection(each.rule for each in attempt.repairs)
+    return attempt.reached is not None and not trial.rules.intersection(step.rule for step in attempt.repairs)
 
 
 def _corrected(refused: Attempt, other: dict[str, Any]) -> dict[str, Any]:
     """Replace the wrong part of refused arguments by that of others, or everything if no part is named."""
     violations = _details(refused).get("violations", ())
-    pointers = [each["pointer"] for each in violations] + [each.pointer for each in refused.repairs]
-    wrong = {tokens_of(each)[0] for each in pointers if each}
+    pointers = [entry["pointer"] for entry in violations] + [repair.pointer for repair in refused.repairs]
+    wrong = {tokens_of(place)[0] for place in pointers if place}
     if not wrong or "" in pointers or not isinstance(refused.sent, Mapping):
         return other
-    kept = {name: value for name, value in refused.sent.items() if name not in wrong}
-    return kept | {name: value for name, value in other.items() if name in wrong}
+    remaining = {name: value for name, value in refused.sent.items() if name not in wrong}
+    return remaining | {name: value for name, value in other.items() if name in wrong}
 
 
 def _refusal(attempt: Attempt, origin: str) -> str:
@@ -376,10 +376,10 @@ def _details(attempt: Attempt) -> Mapping[str, Any]:
 def _reason(attempt: Attempt) -> str:
     """Say on one line why a call was not accepted unchanged."""
     violations = _details(attempt).get("violations", ())
-    said = "; ".join(each["message"].removesuffix(".") for each in violations) or attempt.answer
+    reason = "; ".join(violation["message"].removesuffix(".") for violation in violations) or attempt.answer
     if attempt.reached is not None:
-        said = f"it is repaired by {', '.join(dict.fromkeys(each.rule for each in attempt.repairs))}"
-    return shown(said, _LONGEST)
+        reason = f"it is repaired by {', '.join(dict.fromkeys(repair.rule for repair in attempt.repairs))}"
+    return shown(reason, _LONGEST)
 
 
 async def _stress(trial: Trial, right: Attempt) -> AsyncIterator[StressCall]:
@@ -410,8 +410,8 @@ async def _outcome(trial: Trial, right: Attempt, damage: Damaged, got: Attempt) 
     if any(identical(reached.arguments, wanted) for wanted in damage.wanted):
         return "repaired"
     for wanted in damage.wanted:
-        meant = await trial.attempt(wanted)
-        if meant.reached is not None and reached.is_same(meant.reached):
+        reached_call = await trial.attempt(wanted)
+        if reached_call.reached is not None and reached.is_same(reached_call.reached):
             return "repaired"
-    only_declared = got.repairs and trial.rules.isdisjoint(each.rule for each in got.repairs)
+    only_declared = got.repairs and trial.rules.isdisjoint(repair.rule for repair in got.repairs)
     return "normalized" if only_declared else "corrupted"

@@ -192,7 +192,7 @@ class _AnyCall(CallToolRequest):
 class Trial:
     """One tool of a connected server, with a recorder in front of its body.
 
-    ``validator`` is the tool's own or, where it is not known, that of its published schema. ``rules`` are the names of
+    ``validator`` is the tool's authors or, where it is not known, that of its published schema. ``rules`` are the names of
     the policy's rules; other repairs come from the author's declarations.
     """
 
@@ -217,7 +217,7 @@ class Trial:
         return Attempt(
             sent,
             reached,
-            repairs=tuple(Repair(**each) for each in meta.get("repairs", ())),
+            repairs=tuple(Repair(**repair) for repair in meta.get("repairs", ())),
             envelope=meta if "error_code" in meta else None,
             answer=answer,
             is_error=is_error,
@@ -274,8 +274,8 @@ class Connection:
             target = await self._target(server, name)
             policies = _policies(server, target)
         client = await self._client(server)
-        own = () if target.policy is None else (target.policy,)
-        rules = frozenset(rule.name for policy in (Policy(), *own, *policies) for rule in policy.rules)
+        authors = () if target.policy is None else (target.policy,)
+        rules = frozenset(rule.name for policy in (Policy(), *authors, *policies) for rule in policy.rules)
         innermost = target.route[-1][0] if target.route else server
         with self._recorder.installed(innermost):
             validator = target.validator or PublishedSchemaValidator(target.record.parameters)

@@ -43,13 +43,13 @@ def parse_tool_call(
         TypeError: When ``tools`` are neither names nor definitions.
     """
     source, answer = answer_in(text, KnownTools.of(tools, servers), dialect, limits)
-    found = answer.found
-    if len(found) > 1:
-        listed = [f"'{shown(each.call.tool)}' at {source.where(each.at)}" for each in found[:2]]
-        listed += ["..."] * (len(found) > 2)
-        msg = f"The text contains {len(found)} tool calls, but one was expected: {', '.join(listed)}."
+    calls = answer.calls
+    if len(calls) > 1:
+        listed = [f"'{shown(call.call.tool)}' at {source.where(call.at)}" for call in calls[:2]]
+        listed += ["..."] * (len(calls) > 2)
+        msg = f"The text contains {len(calls)} tool calls, but one was expected: {', '.join(listed)}."
         raise ToolCallError(msg)
-    return found[0].call
+    return calls[0].call
 
 
 def parse_tool_calls(
@@ -67,38 +67,26 @@ def parse_tool_calls(
     >>> parse_tool_calls('[TOOL_CALLS]search[ARGS]{"query": "tea"}')
     (ToolCall(server=None, tool='search', arguments={'query': 'tea'}),)
 
-    A call is ``<tool>{...}</tool>``, in the tag of its server or not, or a JSON object with a name (``name``, ``tool``,
-    ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``, ``parameters``, ``params``; also as JSON
-    text), alone, in a list, or as OpenAI's and Anthropic's APIs write it; or it is in one of the dialects of model families and
-    prompts. If plain JSON fails, JSON5 and Python literals are tried. A text is parsed in one dialect, that of its first call.
-
-    A call is read only where no structure of the text can quote it: at the beginning of a line, with nothing but calls, marked
-    reasoning and plain sentences outside of it. What is inside another element, fence, comment or quotation is prose. A call
-    beside text that is not plain is an error, and so are the tag of a known tool that cannot be read and the record of a call.
-    ``docs/how-to/dialects.md`` has the dialects, ``agents.md`` beside it the conditions.
+    A text is parsed in one dialect, that of its first call. ``docs/how-to/dialects.md`` has the forms, ``agents.md`` beside it
+    where a call is read: what the text may quote is prose.
 
     Args:
         text: The model's output.
-        tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas.
-            Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
-            them an ambiguous value is an error. Default: any tool, no call is in the form of ``cline_xml`` or ``python``,
-            and ``<x>{...}</x>`` is an error if its JSON may itself name a tool.
-        dialect: The dialects that the prompt asked for, one or several of ``json``, ``anthropic_xml``, ``cline_xml``,
-            ``deepseek``, ``gemma``, ``gigachat``, ``glm``, ``harmony``, ``kimi``, ``lfm2``, ``llama``, ``mistral``, ``phi4``,
-            ``python`` and ``qwen_xml``; a call in another one is not read. Default: all of them.
+        tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas, which
+            decide which values in Qwen's and GLM's XML are strings. Default: any tool.
+        dialect: The dialects that the prompt asked for, one or several. Default: all of them.
         servers: The names of servers, whose tags may be around those of their tools.
-        limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on
-            nesting (``depth``); the other limits do not apply.
+        limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on nesting (``depth``).
 
     Raises:
         NoToolCallError: When the text holds no call.
-        ToolCallError: When it holds anything that has two readings, is cut off, names a
-            key twice or goes beyond the limits; says what and where. 1,000 calls at most are read.
+        ToolCallError: When a call has two readings, is cut off, names a key twice, is not of these tools, stands beside text
+            that is not plain, or goes beyond the limits; says what and where. 1,000 calls at most are read.
         ValueError: When there is no such dialect; names the known ones.
         TypeError: When ``tools`` are neither names nor definitions.
     """
-    known = KnownTools.of(tools, servers)
-    return tuple(each.call for each in answer_in(text, known, dialect, limits)[1].found)
+    known_tools = KnownTools.of(tools, servers)
+    return tuple(entry.call for entry in answer_in(text, known_tools, dialect, limits)[1].calls)
 
 
 def answer_in(
@@ -111,10 +99,10 @@ def answer_in(
 
 
 def _chosen(dialect: str | Iterable[str] | None) -> frozenset[str]:
-    known = DIALECTS | {JSON}
-    chosen = known if dialect is None else frozenset([dialect] if isinstance(dialect, str) else dialect)
-    for name in chosen - known or () if chosen else ("",):
-        msg = f"dialect must be one or several of {', '.join(sorted(known))}, but is {name!r}"
+    dialects = DIALECTS | {JSON}
+    chosen = dialects if dialect is None else frozenset([dialect] if isinstance(dialect, str) else dialect)
+    for name in chosen - dialects or () if chosen else ("",):
+        msg = f"dialect must be one or several of {', '.join(sorted(dialects))}, but is {name!r}"
         raise ValueError(msg)
     return chosen
 

@@ -79,7 +79,7 @@ class RecordError(ToolCallError):
     """A call beside keys that say that it is not to be run."""
 
 
-class Found(NamedTuple):
+class CallAt(NamedTuple):
     """A call, the position where it begins, and its dialect."""
 
     call: ToolCall
@@ -132,8 +132,8 @@ class JsonCalls:
 
     def _written_by_model(self, value: Mapping[str, Any], key: str, calls: list[ToolCall]) -> list[ToolCall]:
         """Return the calls under a key of an object; other keys than those of a message are an error."""
-        known = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE.get(key, _MESSAGE_KEYS), key}
-        other = next((key for key in value if key not in known), None)
+        allowed = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE.get(key, _MESSAGE_KEYS), key}
+        other = next((key for key in value if key not in allowed), None)
         if other is not None:
             what = f"an object with '{key}' also has the key '{shown(other)}', which the message of a call does not have"
             raise self.source.error(self.at, what, RecordError)
@@ -158,9 +158,9 @@ class JsonCalls:
         calls: list[ToolCall] = []
         others = 0
         for value in values:
-            own = self.read(value) if isinstance(value, dict) else None
-            calls += own or ()
-            others += own is None
+            inner_call = self.read(value) if isinstance(value, dict) else None
+            calls += inner_call or ()
+            others += inner_call is None
             if len(calls) > MAX_CALLS:
                 raise self.source.error(self.at, f"a list contains more than {MAX_CALLS:,} tool calls")
         if calls and others:
@@ -170,18 +170,18 @@ class JsonCalls:
     def _call(self, value: Mapping[str, Any]) -> ToolCall:
         tool = self._name(value, _NAME_KEYS, "tool")
         server = self._name(value, _SERVER_KEYS, "server") if any(map(value.get, _SERVER_KEYS)) else None
-        own = [key for key in _ARGUMENT_KEYS if key in value]
-        if len(own) > 1:
-            what = f"a call of '{shown(tool)}' has arguments in both '{own[0]}' and '{own[1]}'"
+        keys = [key for key in _ARGUMENT_KEYS if key in value]
+        if len(keys) > 1:
+            what = f"a call of '{shown(tool)}' has arguments in both '{keys[0]}' and '{keys[1]}'"
             raise self.source.error(self.at, what)
-        known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
-        other = next((key for key in value if key not in known), None)
+        allowed = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, keys[0]}
+        other = next((key for key in value if key not in allowed), None)
         if other is not None:
-            what = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which a tool call does not have"
+            what = f"an object with a name and '{keys[0]}' also has the key '{shown(other)}', which a tool call does not have"
             raise self.source.error(self.at, what)
         self._require_request(value)
-        arguments = self._arguments(tool, value[own[0]])
-        if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
+        arguments = self._arguments(tool, value[keys[0]])
+        if keys[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
             what = f"'{shown(tool)}' may be a definition instead of a call: its parameters are a JSON Schema"
             raise self.source.error(self.at, what)
         return ToolCall(server, tool, arguments)

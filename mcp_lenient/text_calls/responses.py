@@ -100,10 +100,12 @@ def requested_calls(
         TypeError: When it is none of these.
     """
     # A call of a tool that is not there is read all the same, so that its caller learns which there are.
-    known = KnownTools.of(tools, servers, is_open=True)
+    toolset = KnownTools.of(tools, servers, is_open=True)
     blocks = _blocks(answer)
     requested = (
-        _in_text(blocks, known, dialect) if isinstance(blocks, str) else _in_blocks(blocks, known, dialect)
+        _in_text(blocks, toolset, dialect)
+        if isinstance(blocks, str)
+        else _in_blocks(blocks, toolset, dialect)
     )
     if not requested.calls or not _is_cut_off(_plain(answer), blocks):
         return requested
@@ -112,14 +114,14 @@ def requested_calls(
 
 
 def _in_blocks(
-    blocks: list[Mapping[str, Any]], known: KnownTools, dialect: str | Iterable[str] | None
+    blocks: list[Mapping[str, Any]], toolset: KnownTools, dialect: str | Iterable[str] | None
 ) -> Requested:
     calls = [call for block in blocks if (call := _call_in(block)) is not None]
     if calls:
         first = calls[0][0]
         return Requested(first, tuple(call for form, call in calls if form == first))
     text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
-    return _in_text(text, known, dialect)
+    return _in_text(text, toolset, dialect)
 
 
 _ENDS: Final = ("stop_reason", "finish_reason", "status")
@@ -155,9 +157,9 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):
-        found = list(map(_plain, value))
-        if all(isinstance(each, Mapping) for each in found):
-            return found
+        blocks = list(map(_plain, value))
+        if all(isinstance(block, Mapping) for block in blocks):
+            return blocks
     what = "a text, or a response, message or blocks of Anthropic's or OpenAI's API"
     msg = f"dispatch: the answer must be {what}"
     raise TypeError(msg)
@@ -181,10 +183,10 @@ _BLOCKS: Final[Mapping[str, _Block]] = {
 def _call_in(block: Mapping[str, Any]) -> tuple[Form, RequestedCall] | None:
     function: Any = block.get("function")
     is_function = isinstance(function, Mapping)
-    known = _FUNCTION if is_function else _BLOCKS.get(str(block.get("type")))
-    if known is None:
+    keys = _FUNCTION if is_function else _BLOCKS.get(str(block.get("type")))
+    if keys is None:
         return None
-    form, arguments, id_key = known
+    form, arguments, id_key = keys
     called: Mapping[str, Any] = function if is_function else block
     name = called.get("name")
     if not isinstance(name, str) or not name:
@@ -207,9 +209,9 @@ def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) 
         if isinstance(error, NoToolCallError):
             return _in_unknown_tag(text, tools, dialect) or Requested(form)
         return Requested(form, unreadable=str(error), tool=_named_in(text, tools))
-    calls = (each.call for each in answer.found)
+    calls = (entry.call for entry in answer.calls)
     return Requested(
-        "native" if answer.found[0].dialect in NATIVE else "text",
+        "native" if answer.calls[0].dialect in NATIVE else "text",
         tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in calls),
         prose=answer.prose,
     )
@@ -219,11 +221,11 @@ def _in_unknown_tag(text: str, tools: KnownTools, dialect: str | Iterable[str] |
     """Return the tag around calls of known tools that would be read if it were a known server's; None if there is none."""
     for tag in dict.fromkeys(_OPENED.findall(text)[:_MOST_TAGS]):
         try:
-            found = answer_in(text, replace(tools, servers=tools.servers | {tag}), dialect)[1].found
+            entries = answer_in(text, replace(tools, servers=tools.servers | {tag}), dialect)[1].calls
         except ToolCallError:
             continue
-        if all(tools.lists(each.call.tool) for each in found):
-            return Requested("text", tool=found[0].call.tool, around=tag)
+        if all(tools.lists(entry.call.tool) for entry in entries):
+            return Requested("text", tool=entries[0].call.tool, around=tag)
     return None
 
 
@@ -240,17 +242,17 @@ def result_messages(form: Form, answers: Sequence[ToolAnswer]) -> list[Message]:
         return []
     match form:
         case "tool_use":
-            return [{"role": "user", "content": [_result_block(each) for each in answers]}]
+            return [{"role": "user", "content": [_result_block(answer) for answer in answers]}]
         case "tool_calls":
-            return [{"role": "tool", "tool_call_id": each.id, "content": each.text} for each in answers]
+            return [{"role": "tool", "tool_call_id": answer.id, "content": answer.text} for answer in answers]
         case "function_call":
             return [
-                {"type": "function_call_output", "call_id": each.id, "output": each.text} for each in answers
+                {"type": "function_call_output", "call_id": item.id, "output": item.text} for item in answers
             ]
         case "text":
             return [{"role": "user", "content": "\n".join(map(_in_tag, answers))}]
         case "native":  # the model's own chat template puts them into its dialect
-            return [{"role": "tool", "name": shown_name(each.tool), "content": each.text} for each in answers]
+            return [{"role": "tool", "name": shown_name(item.tool), "content": item.text} for item in answers]
 
 
 def _result_block(answer: ToolAnswer) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import (
     MAX_CALLS,
     PART_NAMES,
-    Found,
+    CallAt,
     JsonCalls,
     RecordError,
     ToolCall,
@@ -67,7 +67,7 @@ _MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALL
 """What ends the plain text on a line."""
 
 
-_Begun = tuple[list[Found], int]
+_Begun = tuple[list[CallAt], int]
 """Calls, and where they end."""
 _Read = Callable[[int], _Begun | None]
 """Reads what begins at a position; returns None if that is not a call."""
@@ -80,7 +80,7 @@ Prose = Literal["none", "before", "around"]
 class AnswerCalls(NamedTuple):
     """The calls of a text, and what text is beside them."""
 
-    found: list[Found]
+    calls: list[CallAt]
     prose: Prose
 
 
@@ -103,7 +103,7 @@ def read_answer(source: Source, dialects: Collection[Dialect], *, takes_json: bo
     whole.finish()
     # What ends with a closing mark without an opening one may be reasoning or a quotation.
     unopened = CLOSED.sub("", source.text[:begin]).strip()
-    return AnswerCalls(whole.found, _before(unopened) if unopened and whole.prose == "none" else whole.prose)
+    return AnswerCalls(whole.calls, _before(unopened) if unopened and whole.prose == "none" else whole.prose)
 
 
 def _before(text: str) -> Prose:
@@ -119,10 +119,10 @@ def _past_reasoning(source: Source, scan: _Scan) -> int:
         scan.run(0, closed.start())
     except ToolCallError:
         return closed.end()
-    if scan.found and scan.past <= closed.start():
+    if scan.calls and scan.past <= closed.start():
         what = f"{closed[0]} has no opening marker, so the call before it may be reasoning"
         raise source.error(closed.start(), what)
-    return 0 if scan.found else closed.end()
+    return 0 if scan.calls else closed.end()
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class _Scan:
     source: Source
     dialects: Collection[Dialect]
     takes_json: bool
-    found: list[Found] = field(default_factory=list)
+    calls: list[CallAt] = field(default_factory=list)
     past: int = 0
     """The end of the last call and of what may follow it on its line."""
     odd: int | None = None
@@ -158,18 +158,18 @@ class _Scan:
 
     def finish(self) -> None:
         """Raise an error unless there are calls, and only plain text beside them."""
-        source, found = self.source, self.found
+        source, calls = self.source, self.calls
         cut_off = _CUT_OFF.search(source.masked, max(self.past, len(source.masked) - 130))
         if cut_off is not None:
             raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
-        if found and self.odd is not None:
-            called = shown(found[0].call.tool)
+        if calls and self.odd is not None:
+            called = shown(calls[0].call.tool)
             what = f"text that is not plain is beside the call of '{called}' and may quote it"
             raise source.error(self.odd, f"{what}; if the call is meant, send the call alone")
         if self.example is not None and self.prose != "none":
             what = "text is beside a Python call that is not in a list, which may be an example"
             raise source.error(self.example, f"{what}; if the call is meant, send the call alone")
-        if not found:
+        if not calls:
             raise NoToolCallError(self._why_none())
 
     def _why_none(self) -> str:
@@ -208,14 +208,14 @@ class _Scan:
             end = self._calls_here(at, start)
             if end is not None:
                 return end
-            own = OWN.match(text, start)
-            if own is not None:
-                return own.end()
+            turn_token = OWN.match(text, start)
+            if turn_token is not None:
+                return turn_token.end()
             end = self._closed_here(start)
             if end is not None:
                 self._note_odd(start)
                 return end
-        return self._line(start, after_call=bool(self.found) and at == self.past)
+        return self._line(start, after_call=bool(self.calls) and at == self.past)
 
     def _is_indented(self, at: int, start: int) -> bool:
         """Return whether space begins a line that is in a list item or, with four columns of it, code in Markdown."""
@@ -253,7 +253,7 @@ class _Scan:
         return start + len(line) if plain or TEXT_LINE.match(line) or self.in_list else len(text)
 
     def _note_prose(self, text: str) -> None:
-        self.prose = "around" if self.found else _before(text)
+        self.prose = "around" if self.calls else _before(text)
 
     def _closed_here(self, at: int) -> int | None:
         """Return the end of an element, comment, fence or JSON value that is not a call, if it is closed."""
@@ -274,10 +274,10 @@ class _Scan:
 
     def _past_element(self, tag: re.Match[str]) -> int | None:
         depth, tags = 1, re.compile(rf"<(/?){re.escape(tag['name'])}(?:\s[^<>]*)?(?<!/)>")
-        for each in tags.finditer(self.source.masked, tag.end()):
-            depth += -1 if each[1] else 1
+        for match in tags.finditer(self.source.masked, tag.end()):
+            depth += -1 if match[1] else 1
             if depth == 0:
-                return each.end()
+                return match.end()
         return None
 
     # --- calls ------------------------------------------------------------------------------------------
@@ -306,40 +306,40 @@ class _Scan:
         is_apart = _APART.match(text, start) is not None
         return OWN.match(text, after) is not None or (not is_apart and text[after].isupper())
 
-    def _is_again(self, calls: list[Found], start: int) -> bool:
+    def _is_again(self, calls: list[CallAt], start: int) -> bool:
         """Return whether Python calls are those before, once bare and once in a fence; other second ones are an error."""
         text = self.source.text
         begun = python.OPENER.match(text, calls[0].at) if calls else None
         if begun is None:
             return False
-        without = start == calls[0].at and not all(each.call.arguments for each in calls)
+        without = start == calls[0].at and not all(entry.call.arguments for entry in calls)
         if not begun["list"] and (without or _MAY_BE_CODE.match(text, start)):
             self.example = start
-        if not self.found:
+        if not self.calls:
             self.begun = start
             return False
         first, second = (
-            [[each.call.tool, each.call.arguments] for each in own] for own in (self.found, calls)
+            [[entry.call.tool, entry.call.arguments] for entry in entries] for entries in (self.calls, calls)
         )
         is_other_form = self.begun is not None and (text[self.begun] in "`~") != (text[start] in "`~")
         if is_other_form and same_json(first, second):
             return True
         raise self.source.error(start, "other calls in Python begin here; send one list of calls")
 
-    def _add(self, found: Found) -> None:
-        call, at, dialect = found
-        if self.found and self._family(self.found[0].dialect) != self._family(dialect):
-            what = f"a call in the form of {dialect} begins here, but this text is in that of {self.found[0].dialect}"
+    def _add(self, entry: CallAt) -> None:
+        call, at, dialect = entry
+        if self.calls and self._family(self.calls[0].dialect) != self._family(dialect):
+            what = f"a call in the form of {dialect} begins here, but this text is in that of {self.calls[0].dialect}"
             raise self.source.error(at, what)
         if not self.source.tools.has(call.tool):
             raise self.source.unknown(at, call.tool)
-        if len(self.found) == MAX_CALLS:
+        if len(self.calls) == MAX_CALLS:
             raise self.source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
-        self.found.append(found)
+        self.calls.append(entry)
 
     def _family(self, dialect: str) -> str:
         """Return the dialect of a model family; the forms that may be beside JSON count as one."""
-        return dialect if any(each.name == dialect and not each.is_markup for each in self.dialects) else JSON
+        return dialect if any(row.name == dialect and not row.is_markup for row in self.dialects) else JSON
 
     def _native(self, start: int, at: int | None = None, *, is_code: bool = False) -> _Begun | None:
         """Read a call in one of the dialects; the beginning of the text counts, as in Harmony's header."""
@@ -354,7 +354,7 @@ class _Scan:
                             self._note_prose(message.removesuffix("<|end|>"))
                         is_closed = message.endswith("<|end|>") and "<|start|>" not in message
                         self.is_over = self.is_over or "final" in opener[0] or not is_closed
-                    return [Found(call, start, dialect.name) for call in calls], end
+                    return [CallAt(call, start, dialect.name) for call in calls], end
         return None
 
     def _call(self, at: int, depth: int = 0) -> _Begun | None:
@@ -382,7 +382,7 @@ class _Scan:
         if value is None and looks_like_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
         calls = JsonCalls(self.source, at).read(value)
-        return ([Found(call, at, JSON) for call in calls], end) if calls else None
+        return ([CallAt(call, at, JSON) for call in calls], end) if calls else None
 
     def _fenced(self, at: int, depth: int = 0) -> _Begun | None:
         """Read a fence that contains nothing but calls."""
@@ -390,8 +390,8 @@ class _Scan:
         if fence is None or depth > _DEEPEST:
             return None
         read = partial(self._native, is_code=True) if fence["code"] else partial(self._inside, depth + 1)
-        found, end, is_closed = self._only_calls(fence.end(), rf"{fence['mark']}(?![`~])", read)
-        return (found, end) if found and is_closed else None
+        calls, end, is_closed = self._only_calls(fence.end(), rf"{fence['mark']}(?![`~])", read)
+        return (calls, end) if calls and is_closed else None
 
     def _inside(self, depth: int, at: int) -> _Begun | None:
         return self._native(at) or self._call(at, depth) or self._fenced(at, depth)
@@ -399,28 +399,28 @@ class _Scan:
     def _element(self, tag: re.Match[str], read: _Read) -> _Begun:
         """Read an element that contains nothing but calls."""
         name, source = tag["name"], self.source
-        found, end, is_closed = self._only_calls(tag.end(), rf"</{re.escape(name)}\s*>", read)
+        calls, end, is_closed = self._only_calls(tag.end(), rf"</{re.escape(name)}\s*>", read)
         is_cut = end == len(source.text) and not is_closed
         # A wrapper tag may be left open at the end of the text.
-        if found and (is_closed or (is_cut and name in CONTAINERS)):
-            return found, end
+        if calls and (is_closed or (is_cut and name in CONTAINERS)):
+            return calls, end
         inner = _TAG.match(source.masked, end)
         if inner is not None:
             raise source.error(end, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
         beside = "is cut off" if is_cut else "contains text beside the call"
-        raise source.error(end, f"<{name}> {beside if found else 'contains no tool call'}")
+        raise source.error(end, f"<{name}> {beside if calls else 'contains no tool call'}")
 
-    def _only_calls(self, at: int, closing: str, read: _Read) -> tuple[list[Found], int, bool]:
+    def _only_calls(self, at: int, closing: str, read: _Read) -> tuple[list[CallAt], int, bool]:
         """Read calls up to a closing mark; return them, where reading ended, and whether it is at the mark."""
-        found: list[Found] = []
+        calls: list[CallAt] = []
         while True:
             at = self.source.past_all(_GAP, at)
             closed = re.compile(closing).match(self.source.text, at)
             begun = None if closed else read(at)
             if begun is None:
-                return found, closed.end() if closed else at, closed is not None
+                return calls, closed.end() if closed else at, closed is not None
             self._count(at)
-            found, at = found + begun[0], begun[1]
+            calls, at = calls + begun[0], begun[1]
 
     # --- tags -------------------------------------------------------------------------------------------
 
@@ -454,11 +454,11 @@ class _Scan:
         closed = _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
-            takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
+            takes_tags = self.takes_json or any(row.is_markup for row in self.dialects)
             if not takes_tags or tag["attributes"] or not self._may_be_empty(name, is_pair=is_pair):
                 return None
             end = closed.end() if is_pair and closed else tag.end()
-            return [Found(ToolCall(server, name, {}), tag.start(), JSON)], end
+            return [CallAt(ToolCall(server, name, {}), tag.start(), JSON)], end
         if content is None and not source.tools.lists(name):
             return None
         if source.past_space(tag.end()) == len(source.text):
@@ -467,7 +467,7 @@ class _Scan:
         if content is None:
             raise source.error(tag.start(), f"<{name}> does not contain a JSON object with the arguments")
         arguments, end = self._arguments(tag, content, is_in_server=server is not None)
-        call = Found(ToolCall(server, name, arguments), tag.start(), JSON)
+        call = CallAt(ToolCall(server, name, arguments), tag.start(), JSON)
         return [call], self._past_closing(tag, end)
 
     def _may_be_empty(self, name: str, *, is_pair: bool) -> bool:

@@ -56,24 +56,24 @@ def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Che
     Raises:
         UnknownNameError: When a code or pattern names no rule.
     """
-    codes = [each.code for each in CHECKS]
+    codes = [check.code for check in CHECKS]
     for pattern in (*select, *ignore):
         if not any(fnmatchcase(code, pattern) for code in codes):
             msg = f"{pattern!r} matches no rule; the rules are {', '.join(codes)}"
             raise UnknownNameError(msg)
     chosen = {code for pattern in select or ("*",) for code in codes if fnmatchcase(code, pattern)}
     ignored = {code for pattern in ignore for code in codes if fnmatchcase(code, pattern)}
-    return tuple(each for each in CHECKS if each.code in chosen - ignored)
+    return tuple(check for check in CHECKS if check.code in chosen - ignored)
 
 
 def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Finding, ...]:
     """Return what these rules find in the tools of a server."""
     tools = tuple(tools)
-    listed = frozenset(each.tool.name for each in tools)
+    listed = frozenset(surface.tool.name for surface in tools)
     return tuple(
         Finding(
-            each.code,
-            hit.level or each.level,
+            check.code,
+            hit.level or check.level,
             surface.tool.name,
             hit.place,
             hit.reason,
@@ -81,7 +81,7 @@ def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Findi
             surface.file,
             surface.line,
         )
-        for surface in (replace(each, listed=listed) for each in tools)
-        for each in checks
-        for hit in each.find(surface)
+        for surface in (replace(tool, listed=listed) for tool in tools)
+        for check in checks
+        for hit in check.find(surface)
     )

@@ -130,10 +130,10 @@ _CORRECTIONS: Final[Mapping[str, str]] = {
 )
 def schema_invalid(surface: Surface) -> Iterator[Hit]:
     """A keyword of the input schema has a value that JSON Schema does not allow."""
-    found = _fault(surface.input_schema)
-    if found is None:
+    fault = _fault(surface.input_schema)
+    if fault is None:
         return
-    path, words = found
+    path, words = fault
     keyword = next((part for part in reversed(path) if isinstance(part, str)), "type")
     correction = _CORRECTIONS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
     yield Hit(
@@ -170,12 +170,12 @@ _TESTED: Final = frozenset({"tool_name", "property_names", "not_at_root"})
 def request_rejected(surface: Surface) -> Iterator[Hit]:
     """Anthropic or OpenAI rejects the tool's name, a parameter's name, or a keyword at the root of the schema."""
     listed = [ListedTool(surface.tool.name, surface.input_schema)]
-    found = (each for of in _PROVIDERS for each in rejections(listed, of) if each.limit.test in _TESTED)
-    for each in {(each.limit.test, each.pointer): each for each in found}.values():
-        path = tokens_of(each.pointer)
+    failed = (entry for of in _PROVIDERS for entry in rejections(listed, of) if entry.limit.test in _TESTED)
+    for breach in {(entry.limit.test, entry.pointer): entry for entry in failed}.values():
+        path = tokens_of(breach.pointer)
         yield Hit(
-            f"{each.limit.of} rejects each request with this tool, since it asks for this: {each.limit.rule}.",
-            each.limit.change + ("" if each.limit.test == "tool_name" else ' Or use publish="portable".'),
+            f"{breach.limit.of} rejects each request with this tool, since it asks for this: {breach.limit.rule}.",
+            breach.limit.change + ("" if breach.limit.test == "tool_name" else ' Or use publish="portable".'),
             path[1] if path[:1] == ["properties"] else "",
         )
 
@@ -299,7 +299,7 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
 
 
 def _is_untyped(node: Node) -> bool:
-    parts = [part for each in (node, *node.ways) for part in each.parts]
+    parts = [part for way in (node, *node.ways) for part in way.parts]
     return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
 
 
@@ -496,9 +496,7 @@ def _is_mentioned(name: str, values: list[Any], description: str) -> bool:
     def has(word: str) -> bool:
         return re.search(rf"\b{re.escape(word.casefold())}\b", description) is not None
 
-    return (
-        has(name) or has(name.replace("_", " ")) or sum(has(str(each)) for each in values) * 2 >= len(values)
-    )
+    return has(name) or has(name.replace("_", " ")) or sum(map(has, map(str, values))) * 2 >= len(values)
 
 
 _MOST_NAMES: Final = 100
@@ -565,8 +563,8 @@ def python_in_description(surface: Surface) -> Iterator[Hit]:
 
 
 def _python_in(text: str) -> str | None:
-    found = [match for pattern in _PYTHON for match in [pattern.search(text)] if match is not None]
-    return min(found, key=lambda match: match.start(1)).group(1) if found else None
+    matches = [match for pattern in _PYTHON for match in [pattern.search(text)] if match is not None]
+    return min(matches, key=lambda match: match.start(1)).group(1) if matches else None
 
 
 def _python_hit(place: str, what: str, shown: str) -> Hit:
@@ -598,10 +596,10 @@ def _allows_all(schema: Mapping[str, Any]) -> bool:
     if schema.get("x-fastmcp-wrap-result"):
         inner = (schema.get("properties") or {}).get("result")
         return isinstance(inner, Mapping) and _SAYS_NOTHING.issuperset(inner)
-    said = {name: value for name, value in schema.items() if name not in _SAYS_NOTHING}
-    extra = said.pop("additionalProperties", True)
-    return said in ({}, {"type": "object"}, {"type": "object", "properties": {}}) and extra in (True, {})
+    keywords = {name: value for name, value in schema.items() if name not in _SAYS_NOTHING}
+    extra = keywords.pop("additionalProperties", True)
+    return keywords in ({}, {"type": "object"}, {"type": "object", "properties": {}}) and extra in (True, {})
 
 
-CHECKS: Final = tuple(each for each in tuple(globals().values()) if isinstance(each, Check))
+CHECKS: Final = tuple(entry for entry in tuple(globals().values()) if isinstance(entry, Check))
 """Every rule, in the order above, in which the findings of a tool are listed."""

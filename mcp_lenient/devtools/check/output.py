@@ -30,15 +30,15 @@ def as_text(findings: Sequence[Finding], tools: int) -> RenderableType:
     """Format the findings for a terminal, tool by tool. A sentence that differs by its place only is not repeated."""
     parts: list[RenderableType] = []
     printed: set[str] = set()
-    for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
+    for (tool, file, line), group in groupby(findings, key=lambda hit: (hit.tool, hit.file, hit.line)):
         where = f"  {shown(file, _LONGEST)}:{line}" if file is not None else ""
         parts.append(Text.assemble((shown(tool, _LONGEST), "bold"), (where, "dim")))
-        for each in own:
-            parts.append(_head(each))
-            sentences = [each.reason, f"Fix: {each.mend}"]
-            new = [text for text in sentences if _without_place(text, each) not in printed]
+        for finding in group:
+            parts.append(_head(finding))
+            sentences = [finding.reason, f"Fix: {finding.mend}"]
+            new = [text for text in sentences if _without_place(text, finding) not in printed]
             parts += [Padding(Text(shown(text, _LONGEST)), _INDENT, expand=False) for text in new]
-            printed.update(_without_place(text, each) for text in sentences)
+            printed.update(_without_place(text, finding) for text in sentences)
         parts.append(Text())
     parts.append(Text(_sum(findings, tools)))
     return Group(*parts)
@@ -101,23 +101,23 @@ def _property(text: str) -> str:
 
 def as_sarif(findings: Sequence[Finding], server: str) -> str:
     """Return the findings as SARIF 2.1.0, for code scanning."""
-    numbers = {each.code: at for at, each in enumerate(CHECKS)}
+    numbers = {check.code: at for at, check in enumerate(CHECKS)}
     driver = {
         "name": "mcp-lenient",
         "version": version("mcp-lenient"),
         "rules": [
             {
-                "id": each.code,
-                "name": "".join(word.capitalize() for word in each.code.split("_")),
-                "shortDescription": {"text": each.summary},
-                "fullDescription": {"text": each.why},
-                "help": {"text": f"{each.summary} {each.why}"},
-                "defaultConfiguration": {"level": each.level},
+                "id": check.code,
+                "name": "".join(word.capitalize() for word in check.code.split("_")),
+                "shortDescription": {"text": check.summary},
+                "fullDescription": {"text": check.why},
+                "help": {"text": f"{check.summary} {check.why}"},
+                "defaultConfiguration": {"level": check.level},
             }
-            for each in CHECKS
+            for check in CHECKS
         ],
     }
-    results = [_result(each, numbers[each.code], server) for each in findings]
+    results = [_result(finding, numbers[finding.code], server) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=2)
 

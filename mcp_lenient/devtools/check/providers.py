@@ -32,15 +32,15 @@ class ProviderFindings:
 
     Attributes:
         sizes: The number of tools, the bytes of their schemas, and the characters of the longest name and description.
-        found: What breaks the limits of each provider and client.
+        broken: What breaks the limits of each provider and client.
         failing: Those that reject a request, a tool or a call.
-        left: Those that would still reject something of the form ``portable``.
+        still_failing: Those that would still reject something of the form ``portable``.
     """
 
     sizes: Mapping[str, int]
-    found: Mapping[str, Sequence[Rejection]]
+    broken: Mapping[str, Sequence[Rejection]]
     failing: tuple[str, ...]
-    left: tuple[str, ...]
+    still_failing: tuple[str, ...]
 
 
 def chosen_providers(names: Iterable[str]) -> list[str]:
@@ -49,11 +49,11 @@ def chosen_providers(names: Iterable[str]) -> list[str]:
     Raises:
         UnknownNameError: When one is not in the table.
     """
-    known = providers()
+    table = providers()
     chosen: list[str] = []
-    for name in (each.strip() for listed in names for each in listed.split(",")):
-        if name not in (*known, "all"):
-            msg = f"--for {name}: must be all, or some of {', '.join(known)}"
+    for name in (name.strip() for listed in names for name in listed.split(",")):
+        if name not in (*table, "all"):
+            msg = f"--for {name}: must be all, or some of {', '.join(table)}"
             raise UnknownNameError(msg)
         chosen += providers(strict=False) if name == "all" else [name]
     return list(dict.fromkeys(chosen))
@@ -67,12 +67,12 @@ def report(tools: Iterable[Surface], chosen: Sequence[str], server: str | None =
         chosen: The providers and clients.
         server: The server's name in the clients' configuration; by default the name that it gives itself.
     """
-    listed = [_listed(each, each.server if server is None else server) for each in tools]
-    portable = [replace(each, schema=publish(each.schema, "portable").schema) for each in listed]
-    found = {of: rejections(listed, of) for of in chosen}
-    failing = tuple(of for of in chosen if any(each.fails for each in found[of]))
-    left = tuple(of for of in failing if any(each.fails for each in rejections(portable, of)))
-    return ProviderFindings(_sizes(listed), found, failing, left)
+    listed = [_listed(surface, surface.server if server is None else server) for surface in tools]
+    portable = [replace(tool, schema=publish(tool.schema, "portable").schema) for tool in listed]
+    broken = {of: rejections(listed, of) for of in chosen}
+    failing = tuple(of for of in chosen if any(entry.fails for entry in broken[of]))
+    still_failing = tuple(of for of in failing if any(entry.fails for entry in rejections(portable, of)))
+    return ProviderFindings(_sizes(listed), broken, failing, still_failing)
 
 
 def _listed(surface: Surface, server: str) -> ListedTool:
@@ -83,9 +83,9 @@ def _listed(surface: Surface, server: str) -> ListedTool:
 def _sizes(tools: Sequence[ListedTool]) -> dict[str, int]:
     return {
         "tools": len(tools),
-        "schema_bytes": sum(len(json.dumps(each.schema, separators=(",", ":"))) for each in tools),
-        "longest_name": max((len(each.name) for each in tools), default=0),
-        "longest_description": max((len(each.description) for each in tools), default=0),
+        "schema_bytes": sum(len(json.dumps(tool.schema, separators=(",", ":"))) for tool in tools),
+        "longest_name": max((len(tool.name) for tool in tools), default=0),
+        "longest_description": max((len(tool.description) for tool in tools), default=0),
     }
 
 
@@ -95,22 +95,22 @@ def is_aged(limit: Limit, today: date) -> bool:
     return today - date.fromisoformat(day) > _AGED
 
 
-def as_text(told: ProviderFindings, today: date) -> str:
+def as_text(findings: ProviderFindings, today: date) -> str:
     """Return the report for people: by provider and rule, with a verdict."""
-    sizes = told.sizes
+    sizes = findings.sizes
     size = f"{count(sizes['tools'], 'tool')}, {sizes['schema_bytes']:,} bytes of schemas"
     longest = f"names up to {sizes['longest_name']} and descriptions up to {sizes['longest_description']:,}"
     lines = [f"{size}, {longest} characters\n"]
-    for of, own in told.found.items():
-        lines.append(f"{of}: {_verdict(own, sizes['tools'])}")
-        for limit in dict.fromkeys(each.limit for each in own):
-            lines += _of_limit(limit, [each for each in own if each.limit is limit], today)
-    return "\n".join([*lines, "", *_verdicts(told)]) + "\n"
+    for of, broken in findings.broken.items():
+        lines.append(f"{of}: {_verdict(broken, sizes['tools'])}")
+        for limit in dict.fromkeys(rejection.limit for rejection in broken):
+            lines += _of_limit(limit, [rejection for rejection in broken if rejection.limit is limit], today)
+    return "\n".join([*lines, "", *_verdicts(findings)]) + "\n"
 
 
-def _of_limit(limit: Limit, found: Sequence[Rejection], today: date) -> Iterator[str]:
+def _of_limit(limit: Limit, broken: Sequence[Rejection], today: date) -> Iterator[str]:
     yield f"  {limit.rule}; else {EFFECTS[limit.effect]}"
-    places = [" ".join(filter(None, (each.tool or "all tools together", each.pointer))) for each in found]
+    places = [" ".join(filter(None, (entry.tool or "all tools together", entry.pointer))) for entry in broken]
     yield from (f"    {place}" for place in places[:_MOST_PLACES])
     if len(places) > _MOST_PLACES:
         yield f"    and {len(places) - _MOST_PLACES} more places"
@@ -119,50 +119,50 @@ def _of_limit(limit: Limit, found: Sequence[Rejection], today: date) -> Iterator
     yield f"    Seen {limit.seen}{aged}: {', '.join(limit.sources)}"
 
 
-def _verdict(own: Sequence[Rejection], tools: int) -> str:
-    failing = {each.tool for each in own if each.fails}
+def _verdict(broken: Sequence[Rejection], tools: int) -> str:
+    failing = {rejection.tool for rejection in broken if rejection.fails}
     if "" in failing:
         return "rejects the list as a whole"
     if failing:
         return f"rejects {len(failing)} of {count(tools, 'tool')}"
-    return f"rejects none of {count(tools, 'tool')}{', and ignores parts' if own else ''}"
+    return f"rejects none of {count(tools, 'tool')}{', and ignores parts' if broken else ''}"
 
 
-def _verdicts(told: ProviderFindings) -> Iterator[str]:
+def _verdicts(findings: ProviderFindings) -> Iterator[str]:
     """Yield the verdict over all: who rejects what, and whether the portable form helps."""
-    if not told.failing:
-        yield f"Verdict: none of {len(told.found)} rejects a tool."
+    if not findings.failing:
+        yield f"Verdict: none of {len(findings.broken)} rejects a tool."
         return
-    yield f"Verdict: {len(told.failing)} of {len(told.found)} reject something: {', '.join(told.failing)}."
-    if told.left == told.failing:
+    yield f"Verdict: {len(findings.failing)} of {len(findings.broken)} reject something: {', '.join(findings.failing)}."
+    if findings.still_failing == findings.failing:
         yield 'publish="portable" changes nothing of it.'
     else:
-        yield f'With publish="portable", {", ".join(told.left) or "none of them"} still would.'
+        yield f'With publish="portable", {", ".join(findings.still_failing) or "none of them"} still would.'
 
 
-def as_json(told: ProviderFindings, today: date) -> str:
+def as_json(findings: ProviderFindings, today: date) -> str:
     """Return the report for programs."""
     shown = {
-        "for": list(told.found),
-        **told.sizes,
-        "failing": told.failing,
-        "failing_portable": told.left,
-        "verdicts": {of: _verdict(own, told.sizes["tools"]) for of, own in told.found.items()},
-        "rejections": [_as_dict(each, today) for own in told.found.values() for each in own],
+        "for": list(findings.broken),
+        **findings.sizes,
+        "failing": findings.failing,
+        "failing_portable": findings.still_failing,
+        "verdicts": {of: _verdict(broken, findings.sizes["tools"]) for of, broken in findings.broken.items()},
+        "rejections": [_as_dict(entry, today) for broken in findings.broken.values() for entry in broken],
     }
     return json.dumps(shown, ensure_ascii=False, indent=2)
 
 
-def _as_dict(found: Rejection, today: date) -> dict[str, Any]:
-    limit = found.limit
+def _as_dict(rejection: Rejection, today: date) -> dict[str, Any]:
+    limit = rejection.limit
     return {
         "for": limit.of,
-        "tool": found.tool,
-        "pointer": found.pointer,
+        "tool": rejection.tool,
+        "pointer": rejection.pointer,
         "rule": limit.rule,
         "effect": limit.effect,
         "change": limit.change,
-        "sources": [address(each) or each for each in limit.sources],
+        "sources": [address(source) or source for source in limit.sources],
         "seen": limit.seen,
         "over_a_year_ago": is_aged(limit, today),
     }

@@ -92,9 +92,9 @@ class Surface:
         annotations = self.tool.annotations
         if annotations is None:
             return {}
-        known = {fold_name(name): name for name in type(annotations).model_fields}
+        spellings = {fold_name(name): name for name in type(annotations).model_fields}
         unknown = (annotations.model_extra or {}).keys()
-        return {name: known[fold_name(name)] for name in unknown if fold_name(name) in known}
+        return {name: spellings[fold_name(name)] for name in unknown if fold_name(name) in spellings}
 
     @property
     def input_schema(self) -> Any:
@@ -114,21 +114,21 @@ class Surface:
     @cached_property
     def spots(self) -> tuple[Spot, ...]:
         """Return every place of the input schema, from the top down; a shared part appears once."""
-        found: list[Spot] = []
+        spots: list[Spot] = []
         seen: set[int] = set()
         waiting = deque(_below(self.top, "", 0))
-        while waiting and len(found) < _MOST_SPOTS:
+        while waiting and len(spots) < _MOST_SPOTS:
             spot = waiting.popleft()
             # The nodes keep their schemas alive, so that ids are not reused.
             if id(spot.node.schema) in seen:
                 continue
             seen.add(id(spot.node.schema))
-            found.append(spot)
+            spots.append(spot)
             if spot.depth < _DEEPEST:
                 waiting += (
                     below for node in spot.node.ways for below in _below(node, spot.place, spot.depth)
                 )
-        return tuple(found)
+        return tuple(spots)
 
     def is_normalized(self, spot: Spot) -> bool:
         """Return whether the author normalizes the values of this place."""
@@ -185,14 +185,14 @@ async def _known(server: FastMCP, published_tool: Tool) -> Surface:
         if target is None:
             return Surface(published_tool)
         validators = await judged_by(server, target)
-    normalized = set(target.declared.normalizers).union(*(known.normalizers for known in validators))
+    normalized = set(target.declared.normalizers).union(*(judge.normalizers for judge in validators))
     drops_null = any(
-        known.mode == "repair" and known.policy.allows("null_to_absent") and not known.plan.destructive
-        for known in validators
+        judge.mode == "repair" and judge.policy.allows("null_to_absent") and not judge.plan.destructive
+        for judge in validators
     )
     file, line = _origin(target.function) if target.function is not None else (None, None)
-    destructive = any(known.plan.destructive for known in validators) if validators else None
-    closed = any(known.mode == "repair" and known.policy.closed for known in validators)
+    destructive = any(judge.plan.destructive for judge in validators) if validators else None
+    closed = any(judge.mode == "repair" and judge.policy.closed for judge in validators)
     alone = not validators and marks_of(target.function) is not None
     return Surface(published_tool, file, line, frozenset(normalized), drops_null, destructive, closed, alone)
 

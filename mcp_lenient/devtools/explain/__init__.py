@@ -266,7 +266,7 @@ class _Explainer:
         for proposal in proposals:
             yield f"{self._where(proposal.pointer)}: {_titled(proposal.rule)} {_read_as(proposal)}"
         plan, first, unread = self.contract.plan, trace.answers[0], trace.unread()
-        refused, read = Refused(plan.top, first.arguments, plan.policy), {each.pointer for each in proposals}
+        refused, read = Refused(plan.top, first.arguments, plan.policy), {step.pointer for step in proposals}
         for path in dict.fromkeys(fault.path for fault in first.faults[:_MOST_LINES] if not fault.of_name):
             where = pointer(path)
             rivals = [] if where in read else [*barred(plan, refused.look(path))]

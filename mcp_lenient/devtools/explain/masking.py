@@ -39,12 +39,12 @@ class Mask:
             return HIDDEN
         if isinstance(value, Mapping):
             named = keys_naming_secret(value, self._secrets)
-            shown = (self._entry(node, key, each) for key, each in value.items())
+            shown = (self._entry(node, key, entry) for key, entry in value.items())
             return {
-                key: each if named <= {own} else HIDDEN for own, (key, each) in zip(value, shown, strict=True)
+                key: item if named <= {raw} else HIDDEN for raw, (key, item) in zip(value, shown, strict=True)
             }
         if isinstance(value, list):
-            return [self._masked(below(node, at), each) for at, each in enumerate(value)]
+            return [self._masked(below(node, at), item) for at, item in enumerate(value)]
         is_other = node is not None and not any(fits(way.types, value) for way in node.ways)
         return HIDDEN if isinstance(value, str) and is_other and not is_name(value) else value
 
@@ -82,7 +82,7 @@ class Mask:
 
 def node_below(node: Node | None, token: str) -> Node | None:
     """Return the node of a property or item that a part of a JSON Pointer names."""
-    found = below(node, token)
-    if found is None and token.isdecimal() and len(token) <= _LONGEST_INDEX:
-        found = below(node, int(token))
-    return found
+    child = below(node, token)
+    if child is None and token.isdecimal() and len(token) <= _LONGEST_INDEX:
+        child = below(node, int(token))
+    return child

@@ -105,16 +105,16 @@ def _tried(
     remote = any(file.remote for file in logs.files)
     folders = (folder, *([store.resolve()] if store else ()))
     for threads in ({}, {"most_threads": 1}):  # one may fit where several do not
-        own = Path(tempfile.mkdtemp(dir=folder))
+        spill = Path(tempfile.mkdtemp(dir=folder))
         with (
             suppress(OutOfMemoryError),
             closing(
                 Database(
-                    own, files, remote=remote, memory=memory, progress=progress, folders=folders, **threads
+                    spill, files, remote=remote, memory=memory, progress=progress, folders=folders, **threads
                 )
             ) as database,
         ):
-            return make(database, own)
+            return make(database, spill)
     msg = f"--memory {memory} is too little for these logs: give four times as much, {LOWEST_MEMORY} at least"
     raise ReportError(msg)
 
@@ -137,10 +137,10 @@ def _made(count: Callable[[Database, Path], Counted], top: int, database: Databa
 
 def _count(logs: FoundLogs, selection: Selection, database: Database, folder: Path) -> Counted:
     """Count the calls in logs."""
-    log, given = take_in(database, logs, folder), parameters(selection)
-    ((first, last, _),) = database.run(span(selection), given)
+    log, values = take_in(database, logs, folder), parameters(selection)
+    ((first, last, _),) = database.run(span(selection), values)
     seconds = step(first, last)
     with database.committed_once():
         for name in TABLES:
-            database.run(f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds)}", given)
+            database.run(f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds)}", values)
     return log, selection, seconds

@@ -130,16 +130,16 @@ _REPEATERS: Final = f"""
 
 def advice(database: Database, most: int) -> tuple[Advice, ...]:
     """Return the advice, most frequent first."""
-    made = (advise(*row) for sql, advise in _ADVISED for row in database.run(sql))
-    found = [each for each in made if each is not None]
-    found += _mistakes(database, found)
+    pieces = (advise(*row) for sql, advise in _ADVISED for row in database.run(sql))
+    advice = [piece for piece in pieces if piece is not None]
+    advice += _mistakes(database, advice)
     # One frequent kind must not hide the others.
     of_kind: Counter[str] = Counter()
     first: list[Advice] = []
-    for each in sorted(found, key=lambda each: -each.calls):
-        of_kind[each.kind] += 1
-        if of_kind[each.kind] <= _MOST_OF_A_KIND:
-            first.append(each)
+    for piece in sorted(advice, key=lambda piece: -piece.calls):
+        of_kind[piece.kind] += 1
+        if of_kind[piece.kind] <= _MOST_OF_A_KIND:
+            first.append(piece)
     return tuple(first[:most])
 
 
@@ -261,7 +261,7 @@ def _mistakes(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
     """Yield mistakes that no other advice covers, those without a kind of their own if they are among the most frequent."""
     tools: set[str] = set()
     for number, (tool, place, code, calls, clients, came) in enumerate(database.run(_MISTAKES)):
-        if any(_is_about(each, tool, place, code) for each in others):
+        if any(_is_about(other, tool, place, code) for other in others):
             continue
         kind, wrong, remedy = _NULL if code == "type" and came == ["null"] else WORDS[code]
         if kind in _OF_SEVERAL and len(clients) == 1:

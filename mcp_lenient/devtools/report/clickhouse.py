@@ -54,14 +54,14 @@ def fetch(server: str, selection: Selection, database: Database, folder: Path) -
     if _ADDRESS.match(server) is None:
         msg = "--from: write an address as clickhouse://user:password@host:8123/database"
         raise ReportError(msg)
-    asked = in_clickhouse(_KEPT)  # an error without sqlglot comes before one of the server
+    question = in_clickhouse(_KEPT)  # an error without sqlglot comes before one of the server
     _check_version(server)
-    kept = _text(server, asked) == f"{len(TABLES)}" and whole_days(selection) == selection
-    found = _text(server, in_clickhouse(span(selection, kept=kept), selection))
-    first, last, times = (None if each == _BLANK else int(each) for each in found.split("\t"))
-    seconds = HOUR if kept else step(first, last)
+    is_kept = _text(server, question) == f"{len(TABLES)}" and whole_days(selection) == selection
+    figures = _text(server, in_clickhouse(span(selection, kept=is_kept), selection))
+    first, last, times = (None if number == _BLANK else int(number) for number in figures.split("\t"))
+    seconds = HOUR if is_kept else step(first, last)
     for name in TABLES:
-        query = merging(name, f"kept_{name}", selection) if kept else counting(name, selection, seconds)
+        query = merging(name, f"kept_{name}", selection) if is_kept else counting(name, selection, seconds)
         sql = f"{in_clickhouse(query, selection)} FORMAT Parquet SETTINGS output_format_parquet_string_as_string = 1"
         file = folder / f"{name}.parquet"
         with _answer(server, sql) as answer, file.open("wb") as copy:
@@ -83,10 +83,10 @@ def in_clickhouse(query: str, selection: Selection = _ALL) -> str:
     except ModuleNotFoundError:
         msg = "asking ClickHouse needs sqlglot, which is not installed: install mcp-lenient with its extra 'clickhouse'"
         raise ReportError(msg) from None
-    asked = parameters(selection)
+    values = parameters(selection)
 
     def filled(node: Any) -> Any:  # its type has another name in sqlglot 30
-        return exp.convert(asked[node.name]) if isinstance(node, (exp.Parameter, exp.Placeholder)) else node
+        return exp.convert(values[node.name]) if isinstance(node, (exp.Parameter, exp.Placeholder)) else node
 
     return str(parse_one(query, read="duckdb").transform(filled).sql("clickhouse"))
 
@@ -119,10 +119,10 @@ def _answer(server: str, sql: str) -> Iterator[BinaryIO]:
         with urlopen(Request(address, sql.encode(), headers)) as answer:  # noqa: S310 - the scheme is one of two
             yield answer
     except (OSError, HTTPException) as error:  # an HTTPError is an OSError
-        how, said = "does not answer", f"{error}"
+        how, text = "does not answer", f"{error}"
         if isinstance(error, HTTPError):
             how = "answers with an error"
-            said = error.read(_LONGEST_ANSWER).decode("utf-8", "replace").strip() or said
+            text = error.read(_LONGEST_ANSWER).decode("utf-8", "replace").strip() or text
         where = f"{to.hostname}:{to.port or port}"
-        msg = f"ClickHouse at {where} {how}: {shown(said, _LONGEST_ANSWER)}"
+        msg = f"ClickHouse at {where} {how}: {shown(text, _LONGEST_ANSWER)}"
         raise ReportError(msg) from None

@@ -126,14 +126,14 @@ def parameters(selection: Selection) -> dict[str, Any]:
 
 
 def _conditions(selection: Selection, time: str = "micros") -> Iterator[str]:
-    asked = {
+    values = {
         "since": f"{time} >= $since",
         "until": f"{time} < $until",
         "tool": "regexp_matches(tool, $tool)",
         "client": "regexp_matches(client_name, $client)",
         "server": "regexp_matches(server, $server)",
     }
-    return (asked[name] for name in parameters(selection))
+    return (values[name] for name in parameters(selection))
 
 
 def whole_days(selection: Selection) -> Selection:

@@ -82,7 +82,7 @@ class Database:
         if remote:
             self._allow_addresses()
         else:
-            run("SET allowed_directories=?", [[f"{each}{os.sep}" for each in (folder, *folders)]])
+            run("SET allowed_directories=?", [[f"{allowed}{os.sep}" for allowed in (folder, *folders)]])
             run("SET allowed_paths=?", [list(paths)])
             run("SET enable_external_access=false")
         run("SET lock_configuration=true")
@@ -132,12 +132,12 @@ class Database:
         except BaseException:
             self._connection.interrupt()
             raise
-        (made,) = outcome
-        if isinstance(made, duckdb.Error):
-            raise _report_error(made) from made
-        if isinstance(made, BaseException):
-            raise made
-        return made
+        (result,) = outcome
+        if isinstance(result, duckdb.Error):
+            raise _report_error(result) from result
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
     def records(self, sql: str, parameters: object = None) -> list[dict[str, Any]]:
         """Run one statement and return its rows as dictionaries by column."""
@@ -179,12 +179,12 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
 
 
 def _bytes(memory: str) -> float:
-    found = _MEMORY.fullmatch(memory)
-    if found is None:
+    match = _MEMORY.fullmatch(memory)
+    if match is None:
         msg = f"--memory {memory}: write a limit with its unit, such as 512MB or 2GB"
         raise ReportError(msg)
-    base = 1024.0 if found["binary"] else 1000.0
-    return float(found["number"]) * base ** ("KMGT".index(found["unit"].upper()) + 1)
+    base = 1024.0 if match["binary"] else 1000.0
+    return float(match["number"]) * base ** ("KMGT".index(match["unit"].upper()) + 1)
 
 
 def _report_error(error: Exception) -> LenientError:

@@ -66,7 +66,7 @@ class _Entries(NamedTuple):
     """The entries of a list: the fields to read, what is kept of them, and the condition that they fit the model."""
 
     fields: tuple[str, ...]
-    kept: str
+    columns: str
     fit: str
 
 
@@ -169,7 +169,7 @@ def take_in(database: Database, logs: FoundLogs, folder: Path) -> LogFigures:
         _read(database, _of_lines(compression), patterns)
     ((lines,),) = database.run("SELECT count(*) FROM read")
     if not lines and len(skipped) - len(logs.skipped) == len(logs.files):
-        raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
+        raise ReportError(nothing_readable({file.file: file.reason for file in skipped}))
     if any(file.kind == "lines" for file in logs.files):
         lines += database.run(_REJECTS)[0][0]
     database.run(_CALLS)
@@ -208,7 +208,7 @@ def _read_parquet(database: Database, file: LogFile) -> str | None:
 
 def read_lists(database: Database) -> None:
     """Write out the distinct lists of the counted calls, place by place; entries that no event has are left out."""
-    for name, (fields, kept, fit) in _ENTRIES.items():
+    for name, (fields, columns, fit) in _ENTRIES.items():
         shape = json.dumps([dict.fromkeys(fields, "VARCHAR")])
         database.run(f"""
             CREATE TABLE {name} AS
@@ -217,7 +217,7 @@ def read_lists(database: Database) -> None:
                 SELECT list, unnest(CASE WHEN json_valid(list) THEN from_json(list, '{shape}') END, recursive := true)
                 FROM lists
             )
-            SELECT list, {kept}, count(*) AS times FROM entries
+            SELECT list, {columns}, count(*) AS times FROM entries
             WHERE {fit} AND length(pointer) <= {LONGEST_POINTER}
                 AND NOT regexp_matches(concat({", ".join(fields)}), '{_ODD}')
             GROUP BY ALL

@@ -43,10 +43,10 @@ def _over_time(report: Report) -> str:
         for event in (event for event in STYLES if period.outcomes.get(event)):
             times = period.outcomes[event]
             top -= (height := 100 * times / most)
-            said = f"{times:,} {outcome(event)}, {period.start:%d %b %Y %H:%M} UTC"
+            caption = f"{times:,} {outcome(event)}, {period.start:%d %b %Y %H:%M} UTC"
             parts.append(
                 f'<rect x="{at + 0.05}" y="{top:.2f}" width="0.9" height="{height:.2f}" fill="var(--{event})">'
-                f"<title>{said}</title></rect>"
+                f"<title>{caption}</title></rect>"
             )
     return (
         f'<div class="soft">Each bar is the calls of {span(report.timeline.seconds)}, in parts by outcome; '
@@ -58,7 +58,7 @@ def _over_time(report: Report) -> str:
 
 def _tool_by_client(report: Report) -> str:
     """Draw a table of shares, the darker the larger."""
-    clients = list(dict.fromkeys(each.client for each in report.clients))
+    clients = list(dict.fromkeys(row.client for row in report.clients))
     cells = {(cell.tool, cell.client): cell for cell in report.cells}
     most = max((cell.failed / cell.calls for cell in cells.values()), default=0) or 1
     if not cells:
@@ -68,14 +68,14 @@ def _tool_by_client(report: Report) -> str:
         cell = cells.get((tool, client))
         if cell is None:
             return "<td></td>"
-        share, said = cell.failed / cell.calls, f"{cell.failed:,} of {cell.calls:,} calls failed"
-        named = f'data-column="{_text(short(client))}" title="{said}"'
+        share, caption = cell.failed / cell.calls, f"{cell.failed:,} of {cell.calls:,} calls failed"
+        named = f'data-column="{_text(short(client))}" title="{caption}"'
         return f'<td class="share" style="--share: {share / most:.0%}" {named}>{share:.0%}</td>'
 
     head = "".join(f'<th title="{_text(client or "")}">{_name(short(client))}</th>' for client in clients)
     rows = "".join(
-        f"<tr><th>{_name(each.tool)}</th>{''.join(drawn(each.tool, client) for client in clients)}</tr>"
-        for each in report.tools
+        f"<tr><th>{_name(row.tool)}</th>{''.join(drawn(row.tool, client) for client in clients)}</tr>"
+        for row in report.tools
     )
     about = "Each cell: of this client's calls of the tool, the share that failed; the darkest is"
     return f'<div class="soft">{about} {most:.0%}</div>{_folding(f"<th></th>{head}", rows)}'
@@ -88,9 +88,9 @@ def _top_repairs(report: Report) -> str:
         '<div class="soft">How often each rule was applied, of the most frequent ones</div>' if rules else ""
     )
     return about + "".join(
-        f'<div class="rule" title="{each.tools:,} tools, {each.clients:,} clients"><span>{_text(each.rule)}</span>'
-        f'<div class="bar" style="width: {70 * each.repairs / rules[0].repairs:.1f}%"></div> {each.repairs:,}</div>'
-        for each in rules
+        f'<div class="rule" title="{row.tools:,} tools, {row.clients:,} clients"><span>{_text(row.rule)}</span>'
+        f'<div class="bar" style="width: {70 * row.repairs / rules[0].repairs:.1f}%"></div> {row.repairs:,}</div>'
+        for row in rules
     )
 
 
@@ -142,14 +142,14 @@ def _advice(report: Report) -> str:
     if not report.advice:
         return f"<section><h2>Advice</h2><p>{no_advice(report)}</p></section>"
     items = "".join(
-        f"<li>{_text(each.text)}"
+        f"<li>{_text(piece.text)}"
         + "".join(
             f"<small>{where}</small><code>{_text(line)}</code>"
-            for where, line in (("In Python", each.python), ("In a definitions file", each.definition))
+            for where, line in (("In Python", piece.python), ("In a definitions file", piece.definition))
             if line
         )
         + "</li>"
-        for each in report.advice
+        for piece in report.advice
     )
     return f'<section id="advice"><h2>Advice</h2><ol>{items}</ol></section>'
 

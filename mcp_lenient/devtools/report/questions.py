@@ -201,7 +201,7 @@ def prepare(database: Database) -> None:
 def step(first: int | None, last: int | None, least: int = 0) -> int:
     """Return the seconds of a step of the timeline from one moment to another, in microseconds."""
     span = 0 if first is None or last is None else last - first
-    fitting = (each for each in _STEPS if each >= least and span <= each * _MOST_STEPS * 1_000_000)
+    fitting = (length for length in _STEPS if length >= least and span <= length * _MOST_STEPS * 1_000_000)
     return next(fitting, _STEPS[-1])
 
 
@@ -211,13 +211,13 @@ def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
     A step of the timeline has this many seconds, and the periods that were counted fit into it.
     """
     (whole,) = database.records(_WHOLE)
-    found: dict[str, int] = {}
+    totals: dict[str, int] = {}
     lists: dict[str, list[Any]] = {}
-    for name, asked in _LISTS.items():
-        found[name], lists[name] = _entries(database, asked, top)
+    for name, entry in _LISTS.items():
+        totals[name], lists[name] = _entries(database, entry, top)
     shown = {
-        "tools": [each.tool for each in lists["tools"]],
-        "clients": sorted({each.client or "" for each in lists["clients"]}),
+        "tools": [row.tool for row in lists["tools"]],
+        "clients": sorted({row.client or "" for row in lists["clients"]}),
     }
     return {
         **whole,
@@ -225,21 +225,21 @@ def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
         "outcomes": dict(database.run(_OUTCOMES)),
         "timeline": Timeline() if whole["first"] is None else _timeline(database, seconds),
         "cells": [Cell.model_validate(row) for row in database.records(_CELLS, shown)],
-        "found": found,
+        "found": totals,
     }
 
 
-def _entries(database: Database, asked: _List, top: int) -> tuple[int, list[Any]]:
+def _entries(database: Database, listing: _List, top: int) -> tuple[int, list[Any]]:
     """Return how many entries a list has, and the first of them."""
-    more = "".join(f", ({sql}) AS {name}" for name, sql in asked.more.items())
+    more = "".join(f", ({sql}) AS {name}" for name, sql in listing.more.items())
     rows = database.records(
-        f"WITH entries AS ({asked.sql}), shown AS ("
-        f"SELECT *, count(*) OVER () AS found FROM entries ORDER BY {asked.order} LIMIT {top:d}) "
-        f"SELECT *{more} FROM shown ORDER BY {asked.order}"
+        f"WITH entries AS ({listing.sql}), shown AS ("
+        f"SELECT *, count(*) OVER () AS found FROM entries ORDER BY {listing.order} LIMIT {top:d}) "
+        f"SELECT *{more} FROM shown ORDER BY {listing.order}"
     )
-    fields = asked.entry.model_fields
+    fields = listing.entry.model_fields
     entries = [
-        asked.entry.model_validate({name: row[name] for name in row if name in fields}) for row in rows
+        listing.entry.model_validate({name: row[name] for name in row if name in fields}) for row in rows
     ]
     return (rows[0]["found"] if rows else 0), entries
 

@@ -93,8 +93,8 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
             files[name] = LogFile(name, name, "auto", kind, named=True)
             continue
         spool = folder / f"stream-{number}"
-        found, named = ([_spooled(stdin, spool)], True) if name == _STDIN else _found(name)
-        for path in found:
+        paths, named = ([_spooled(stdin, spool)], True) if name == _STDIN else _found(name)
+        for path in paths:
             shown = STANDARD_INPUT if name == _STDIN else str(path)
             try:
                 file = _opened(path, spool, shown, named=named)
@@ -144,11 +144,11 @@ def _found(name: str) -> tuple[list[Path], bool]:
         raise ReportError(msg) from None
     if not folder:
         return [Path(name)], True
-    found = list(_below(Path(name)))
-    if not found:
+    paths = list(_below(Path(name)))
+    if not paths:
         msg = f"{name}: the folder has no files"
         raise ReportError(msg)
-    return found, False
+    return paths, False
 
 
 def _fitting(pattern: str) -> list[Path]:
@@ -160,16 +160,16 @@ def _fitting(pattern: str) -> list[Path]:
     level = [start]
     for part in parts:
         level = list(dict.fromkeys(child for folder in level for child in _step(folder, part)))
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in sorted(level):
         if not path.is_dir():
-            found.append(path)
+            paths.append(path)
         elif path.suffix.lower() == ".parquet":  # Spark writes a folder of this name
-            found += _below(path)
-    if not found:
+            paths += _below(path)
+    if not paths:
         msg = f"{pattern}: no such file, and no file matches the pattern"
         raise ReportError(msg)
-    return found
+    return paths
 
 
 def _step(folder: Path, part: str) -> Iterator[Path]:
@@ -191,21 +191,21 @@ def _folders(
     top: Path, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[tuple[Path, list[str]]]:
     """Yield a folder and its visible subfolders with their files, each once even if linked, without stores of counts."""
-    known = set()
+    visited = set()
     for name, folders, files in os.walk(top, onerror=on_error, followlinks=True):
         try:
             at = Path(name).stat()
         except OSError:  # removed in the meantime
             continue
-        if (at.st_dev, at.st_ino) in known:
+        if (at.st_dev, at.st_ino) in visited:
             folders.clear()
             continue
-        known.add((at.st_dev, at.st_ino))
+        visited.add((at.st_dev, at.st_ino))
         if is_store(Path(name)):
             folders.clear()
             continue
-        folders[:] = sorted(each for each in folders if not each.startswith(_HIDDEN))
-        yield Path(name), sorted(each for each in files if not each.startswith(_HIDDEN))
+        folders[:] = sorted(folder for folder in folders if not folder.startswith(_HIDDEN))
+        yield Path(name), sorted(file for file in files if not file.startswith(_HIDDEN))
 
 
 def _opened(file: Path, spool: Path, shown: str, *, named: bool) -> LogFile:

@@ -85,16 +85,16 @@ class KeptCounts:
                 raise ReportError(msg)
         for batch in self._batches(logs, folder):
             self._keep(database, batch, folder)
-        kept, days = self._state, whole_days(selection)
+        state, days = self._state, whole_days(selection)
         for name in TABLES:
             added = merging(name, f"store.kept_{name}", days)
             database.run(f"CREATE TABLE counted_{name} AS {added}", parameters(days))
         log = LogFigures(
-            files=len(kept.marks),
-            lines=kept.lines,
-            events=kept.events,
-            foreign=kept.lines - kept.events,
-            undated=kept.undated,
+            files=len(state.marks),
+            lines=state.lines,
+            events=state.events,
+            foreign=state.lines - state.events,
+            undated=state.undated,
             skipped=tuple(self._skipped),
         )
         return log, days, HOUR
@@ -108,10 +108,10 @@ class KeptCounts:
                 for name in TABLES:
                     database.run(created(f"store.kept_{name}", name, kept=True))
                 database.run("CREATE TABLE IF NOT EXISTS store.state (state VARCHAR)")
-            found = database.run("FROM store.state")
-            self._state = _State.model_validate_json(found[0][0]) if found else _State()
+            rows = database.run("FROM store.state")
+            self._state = _State.model_validate_json(rows[0][0]) if rows else _State()
         except (ReportError, ValidationError) as error:
-            is_used = any(said in str(error) for said in ("Could not set lock", "used by another process"))
+            is_used = any(text in str(error) for text in ("Could not set lock", "used by another process"))
             reason = "another report is using it" if is_used else f"its {STORE_FILE} cannot be read"
             msg = f"--store {self._folder}: {reason}"
             raise ReportError(msg) from None
@@ -122,7 +122,7 @@ class KeptCounts:
         for file in logs.files:
             for new in self._new(file, folder):
                 batch.append(new)
-                if sum(Path(each.path).stat().st_size for each in batch) >= _TOGETHER:
+                if sum(Path(piece.path).stat().st_size for piece in batch) >= _TOGETHER:
                     yield batch
                     batch = []
         yield batch
@@ -152,22 +152,22 @@ class KeptCounts:
             alike = [
                 mark for mark in marks if size >= (end := min(mark.length, _ENDS)) and head(end) == mark.head
             ]
-            known = next(
+            mark_of_file = next(
                 (mark for mark in alike if mark.length <= size and _tail(file, mark.length) == mark.tail),
                 None,
             )
-            if known is None and any(mark.length > size for mark in alike):
+            if mark_of_file is None and any(mark.length > size for mark in alike):
                 reason = "it begins like a longer file that was read before"
                 self._skipped.append(SkippedFile(file=shown, reason=reason))
                 return
-            start = known.length if known else 0
+            start = mark_of_file.length if mark_of_file else 0
             for number in self._numbers:
                 piece = folder / f"piece-{number}"
                 if (end := _copied(file, piece, start, size)) == start:
                     return
-                if known is not None:
-                    marks.remove(known)
-                marks.append(known := _mark(file, end))
+                if mark_of_file is not None:
+                    marks.remove(mark_of_file)
+                marks.append(mark_of_file := _mark(file, end))
                 yield LogFile(f"{piece}", shown, "none")
                 start = end
 
@@ -192,11 +192,11 @@ class KeptCounts:
 
 def _add(database: Database, name: str) -> None:
     """Write the days of a table that have new calls, with the calls that they had before."""
-    kept, of_days = f"store.kept_{name}", f"WHERE day IN (SELECT day FROM added_{name})"
+    table, of_days = f"store.kept_{name}", f"WHERE day IN (SELECT day FROM added_{name})"
     database.run(f"CREATE TEMP TABLE added_{name} AS {counting(name, Selection(), HOUR, kept=True)}")
-    database.run(f"INSERT INTO added_{name} BY NAME FROM {kept} {of_days}")
-    database.run(f"DELETE FROM {kept} {of_days}")
-    database.run(f"INSERT INTO {kept} BY NAME {merging(name, f'added_{name}', Selection(), kept=True)}")
+    database.run(f"INSERT INTO added_{name} BY NAME FROM {table} {of_days}")
+    database.run(f"DELETE FROM {table} {of_days}")
+    database.run(f"INSERT INTO {table} BY NAME {merging(name, f'added_{name}', Selection(), kept=True)}")
     database.run(f"DROP TABLE added_{name}")
 
 
@@ -224,8 +224,8 @@ def _copied(file: BinaryIO, piece: Path, start: int, size: int) -> int:
     with piece.open("wb") as copy:
         while (at < start + _TOGETHER or end == start) and (block := file.read(min(_BLOCK, size - at))):
             copy.write(block)
-            if (found := block.rfind(b"\n")) >= 0:
-                end = at + found + 1
+            if (newline := block.rfind(b"\n")) >= 0:
+                end = at + newline + 1
             at += len(block)
         file.seek(end)
         if (

@@ -79,8 +79,8 @@ def no_advice(report: Report) -> str:
 
 def skipped(log: LogFigures) -> Iterator[str]:
     """Yield a line for each file that is not a log, with the reason."""
-    for each in log.skipped[:_MOST_SKIPPED]:
-        yield f"skipped {each.file}: {each.reason}"
+    for file in log.skipped[:_MOST_SKIPPED]:
+        yield f"skipped {file.file}: {file.reason}"
     if len(log.skipped) > _MOST_SKIPPED:
         yield f"skipped {len(log.skipped) - _MOST_SKIPPED:,} more files"
 
@@ -100,31 +100,31 @@ class _Table(NamedTuple):
     cells: Callable[[Any], tuple[TableCell, ...]]
 
 
-def _with_outcomes(name: str, each: ToolFigures | ClientFigures) -> tuple[TableCell, ...]:
-    repaired = each.outcomes.get("call_repaired", 0)
-    share = f"{each.failed / each.calls:.0%}"
-    return name, each.calls, repaired, each.failed, share, next(iter(each.error_codes), "")
+def _with_outcomes(name: str, row: ToolFigures | ClientFigures) -> tuple[TableCell, ...]:
+    repaired = row.outcomes.get("call_repaired", 0)
+    share = f"{row.failed / row.calls:.0%}"
+    return name, row.calls, repaired, row.failed, share, next(iter(row.error_codes), "")
 
 
-def _parameter(each: ParameterFigures) -> tuple[TableCell, ...]:
-    came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
-    return each.tool, each.place or "(arguments)", each.failed, each.repaired, _times(each.codes) + came
+def _parameter(row: ParameterFigures) -> tuple[TableCell, ...]:
+    came = f" (came: {', '.join(row.received)})" if row.received and "type" in row.codes else ""
+    return (row.tool, row.place or "(arguments)", row.failed, row.repaired, _times(row.codes) + came)
 
 
 def _times(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{name} {times:,}" for name, times in counts.items())
 
 
-def _repeated(each: RepeatedMistake) -> tuple[TableCell, ...]:
-    who = client(each.client, each.version)
-    mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
-    over = "" if each.first is None or each.last is None else span((each.last - each.first).total_seconds())
-    return f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, over, mistake
+def _repeated(row: RepeatedMistake) -> tuple[TableCell, ...]:
+    who = client(row.client, row.version)
+    mistake = " ".join(filter(None, (row.error_code, *row.places[:2])))
+    over = "" if row.first is None or row.last is None else span((row.last - row.first).total_seconds())
+    return (f"{row.subject} ({who})" if row.subject else who, row.tool, row.times, over, mistake)
 
 
-def _unrepaired(each: Unrepaired) -> tuple[TableCell, ...]:
-    where = f"{each.code} {each.place}" if each.code else ""
-    return each.tool, each.error_code or "", where, each.calls, each.clients
+def _unrepaired(row: Unrepaired) -> tuple[TableCell, ...]:
+    where = f"{row.code} {row.place}" if row.code else ""
+    return row.tool, row.error_code or "", where, row.calls, row.clients
 
 
 _OUTCOMES: Final = ("calls", "repaired", "failed", "% failed", "most frequent error")
@@ -132,23 +132,23 @@ TABLES: Final[Mapping[str, _Table]] = {
     "tools": _Table(
         "Tools, by calls that no rule could repair",
         ("tool", *_OUTCOMES),
-        lambda each: _with_outcomes(each.tool, each),
+        lambda row: _with_outcomes(row.tool, row),
     ),
     "faults": _Table(
         "Why calls came to nothing",
         ("reason", "calls", "by tool", "by client", "by model"),
-        lambda each: (
-            each.fault,
-            each.calls,
-            _times(each.tools),
-            _times({client(name): times for name, times in each.clients.items()}),
-            _times(each.models) or "(not told)",
+        lambda row: (
+            row.fault,
+            row.calls,
+            _times(row.tools),
+            _times({client(name): times for name, times in row.clients.items()}),
+            _times(row.models) or "(not told)",
         ),
     ),
     "unknown_tools": _Table(
         "Called tools that do not exist",
         ("name", "calls", "clients"),
-        lambda each: (each.tool, each.calls, each.clients),
+        lambda row: (row.tool, row.calls, row.clients),
     ),
     "parameters": _Table(
         "Parameters, by calls that no rule could repair",
@@ -158,12 +158,12 @@ TABLES: Final[Mapping[str, _Table]] = {
     "rules": _Table(
         "Repairs",
         ("rule", "repairs", "tools", "clients"),
-        lambda each: (each.rule, each.repairs, each.tools, each.clients),
+        lambda row: (row.rule, row.repairs, row.tools, row.clients),
     ),
     "clients": _Table(
         "Clients",
         ("client", *_OUTCOMES),
-        lambda each: _with_outcomes(client(each.client, each.version), each),
+        lambda row: _with_outcomes(client(row.client, row.version), row),
     ),
     "repeated": _Table(
         "Callers that repeat a mistake", ("caller", "tool", "times", "over", "mistake"), _repeated
@@ -181,14 +181,14 @@ NUMBERS: Final = frozenset(
 
 def title(report: Report, name: str) -> str:
     """Return the title of a table, with the number of entries shown if some are left out."""
-    listed, found = len(getattr(report, name)), report.found[name]
-    return TABLES[name].title + (f" ({listed:,} of {found:,})" if found > listed else "")
+    listed, total = len(getattr(report, name)), report.found[name]
+    return TABLES[name].title + (f" ({listed:,} of {total:,})" if total > listed else "")
 
 
 def rows(report: Report, name: str) -> list[list[str]]:
     """Return the rows of a table."""
-    found = map(TABLES[name].cells, getattr(report, name))
-    return [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in found]
+    cells = map(TABLES[name].cells, getattr(report, name))
+    return [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in cells]
 
 
 def client(name: str | None, version: str | None = None) -> str:
@@ -305,9 +305,9 @@ def _advice(report: Report) -> RenderableType:
     if not report.advice:
         return Text(no_advice(report), style="bold")
     grid = Table.grid(Column(justify="right"), Column(overflow="fold"), padding=(0, 1))
-    for number, each in enumerate(report.advice, 1):
-        declared = (_plain(line, "cyan") for line in (each.python, each.definition) if line)
-        grid.add_row(Text(f"{number}."), Text("\n").join([_plain(each.text), *declared]))
+    for number, piece in enumerate(report.advice, 1):
+        declared = (_plain(line, "cyan") for line in (piece.python, piece.definition) if line)
+        grid.add_row(Text(f"{number}."), Text("\n").join([_plain(piece.text), *declared]))
     return Group(Text("Advice", style="bold"), grid)
 
 

@@ -114,8 +114,8 @@ def _call(source: Source, text: str, node: ast.expr, at: int) -> ToolCall:
 
 def _is_literal(value: ast.expr) -> bool:
     return all(
-        isinstance(each, _LITERAL) or (isinstance(each, ast.Name) and each.id in _JSON_WORDS)
-        for each in ast.walk(value)
+        isinstance(part, _LITERAL) or (isinstance(part, ast.Name) and part.id in _JSON_WORDS)
+        for part in ast.walk(value)
     )
 
 

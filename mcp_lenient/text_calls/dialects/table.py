@@ -45,9 +45,9 @@ def _marked(source: Source, _tool: str, parameter: re.Match[str], raw: str) -> t
 
 def _list_of_text(row: Dialect, source: Source, opener: re.Match[str]) -> Calls:
     """Read a list that begins the text: as all of it, if its first tool is not known."""
-    known = python.OPENER.match(source.text, opener.end())
-    if known is not None and source.tools.lists(known["name"]):
-        return python.read(row, source, known)
+    listed = python.OPENER.match(source.text, opener.end())
+    if listed is not None and source.tools.lists(listed["name"]):
+        return python.read(row, source, listed)
     return whole(row, source, opener)
 
 

@@ -76,7 +76,7 @@ def test_a_list_that_is_too_long_is_rejected_as_a_whole():
     tools = surfaces(*(f"t{number}" for number in range(129)), type="object", properties={})
     told = report(tools, ["openai"])
     assert "openai: rejects the list as a whole\n" in as_text(told, TODAY)
-    assert [each.tool for each in told.found["openai"]] == [""]
+    assert [each.tool for each in told.broken["openai"]] == [""]
 
 
 def test_more_places_are_counted():
