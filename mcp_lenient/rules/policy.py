@@ -105,48 +105,33 @@ class Policy:
     >>> Policy(disable={"fold_enum"}).allows("fold_enum")
     False
 
+    ``docs/how-to/policy.md`` has more of each.
+
     Args:
-        mode: ``"repair"`` repairs and refuses; ``"observe"`` changes nothing and logs what it would have
-            done; ``"off"`` lets every call through untouched and unlogged.
-        unrepairable: What happens to a call that cannot be repaired where only a published schema
-            speaks (proxied, OpenAPI and custom tools, which often accept more than they publish):
-            ``"forward"`` sends it on as it came, ``"refuse"`` answers with the envelope; None for what
-            is usual there: the proxy refuses, and all else forwards. A function tool's own validator
-            leaves no doubt, so its unrepairable calls are always refused.
-        rules: The rules in force. A rule of your own is a :class:`mcp_lenient.ValueRule`, :class:`mcp_lenient.NameRule` or
-            :class:`mcp_lenient.CallRule`. With any rule for names, the names of tools are repaired too (``rename_tool``).
+        mode: ``"repair"``; ``"observe"`` changes nothing and logs what it would have done; ``"off"`` lets every call through.
+        unrepairable: What happens to a call that cannot be repaired where only a published schema speaks: ``"forward"``,
+            ``"refuse"``, or None for what is usual there: the proxy refuses, all else forwards.
+        rules: The rules in force, yours among them. With any rule for names, names of tools are repaired (``rename_tool``).
         disable: Names of disabled rules.
         limits: Bounds on size, depth and parsed text.
         aliases: Other names of top-level parameters, ``{"task": ("query", "q")}``.
         drop: Top-level keys to drop where the schema forbids them, in addition to those that known clients add.
         secret: Additional parameter names whose values the envelope never echoes.
         echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
-        destructive: Which tools are destructive, so that only rules that keep every value may be used, those of tiers 1
-            and 2 and the unwrapping of the whole call: ``"if_marked"``, those with ``destructiveHint: true``;
-            ``"unless_read_only"``, all without ``readOnlyHint: true``; True or False, all or none, whatever they say.
-        tell_model: Whether a repaired result gets an additional text block that describes the repairs, for agent
-            frameworks that drop ``_meta``.
-        language: The language of messages, such as ``"zh"`` or ``"zh-CN"``; codes, names, values and JSON's own words stay
-            as they are.
-        closed: Whether unknown names count as refused, and are repaired, wherever a schema declares properties and
-            does not say whether others may come: servers of the official SDKs drop these in silence.
-        publish_statements: Whether ``tools/list`` of FastMCP servers has what a definitions file says of tools and their
-            parameters: descriptions, defaults, and that a parameter with a default is not required.
-        infer_untyped: Whether texts become numbers, booleans and JSON as by :func:`mcp_lenient.normalizers.infer`, at every
-            parameter that has neither a type nor a normalizer.
-        publish: The form in which ``tools/list`` of FastMCP servers has the schemas: a :class:`mcp_lenient.Form` or the
-            name of one, such as ``"portable"``. Calls for it are read back to the author's schema, which still judges
-            them. ``"unchanged"`` for a tool that keeps its schema where others have a form.
-        log_values: What an event says of the arguments themselves: ``"none"``, or ``"shapes"``: types, lengths and kinds
-            of characters, never a value.
-        body_errors: What the caller of a FastMCP tool gets if its function raises an unexpected exception: ``"raise"``,
-            what FastMCP makes of it; ``"envelope"``, the code ``TOOL_FAILED`` and an id that the log event has too,
-            without the exception's text, which may have paths or values. ``ToolError`` and ``McpError`` are raised.
-        leaked_markup: What happens to a call that the tool accepts, but of which a text goes on with the markup of the
-            call: ``"warn"``, it runs as it was sent, and a ``markup_leaked`` line of the log names the parameter;
-            ``"refuse"``, it is answered with the envelope.
-        repeats: Whether refused calls are counted, so that a call that is sent again, or with other values alone, gets
-            another answer.
+        destructive: Which tools are destructive: ``"if_marked"``, those with ``destructiveHint: true``;
+            ``"unless_read_only"``, all without ``readOnlyHint: true``; True or False, all or none.
+        tell_model: Whether a repaired result gets a text block that describes the repairs.
+        language: The language of messages, such as ``"zh"``.
+        closed: Whether unknown names count as refused wherever a schema does not say whether others may come.
+        publish_statements: Whether FastMCP servers list what a definitions file says of tools and their parameters.
+        infer_untyped: Whether :func:`mcp_lenient.normalizers.infer` applies to every parameter without a type or normalizer.
+        publish: The form in which FastMCP servers list schemas: a :class:`mcp_lenient.Form` or the name of one;
+            ``"unchanged"`` for a tool that keeps its schema where others have a form.
+        log_values: What an event says of the arguments: ``"none"``, or ``"shapes"``: types, lengths and kinds of characters.
+        body_errors: What the caller gets if a FastMCP tool raises an unexpected exception: ``"raise"``, what FastMCP makes of
+            it; ``"envelope"``, the code ``TOOL_FAILED`` and an id that the log event has too.
+        leaked_markup: What happens to an accepted call with a text that goes on with the call's markup: ``"warn"``, ``"refuse"``.
+        repeats: Whether refused calls are counted, so that the same call again gets another answer.
         dispatches: How a tool calls the tool that its arguments name: :func:`mcp_lenient.dispatcher`. For single tools.
 
     Attributes:
@@ -182,9 +167,7 @@ class Policy:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             value = getattr(self, name)
-            is_right = any(
-                type(value) is type(choice) and value == choice for choice in allowed
-            )  # 1 is not True
+            is_right = any(type(value) is type(item) and value == item for item in allowed)  # 1 is not True
             _check(name, value, f"one of {', '.join(map(repr, allowed))}", is_right=is_right)
         _check("limits", self.limits, "a Limits", is_right=isinstance(self.limits, Limits))
         for name in ("disable", "drop", "secret"):
@@ -300,10 +283,8 @@ def _check_disabled(disabled: AbstractSet[str], rules: set[str]) -> None:
 def added_aliases(aliases: _Aliases, added: _Aliases) -> Mapping[str, tuple[str, ...]]:
     """Return aliases with others added; an alias that both give belongs to the parameter that the added ones name."""
     taken = {other for others in added.values() for other in others}
-    remaining = {name: [other for other in others if other not in taken] for name, others in aliases.items()}
-    return {
-        name: (*remaining.get(name, ()), *dict.fromkeys(added.get(name, ()))) for name in {**aliases, **added}
-    }
+    rest = {name: [other for other in others if other not in taken] for name, others in aliases.items()}
+    return {name: (*rest.get(name, ()), *dict.fromkeys(added.get(name, ()))) for name in {**aliases, **added}}
 
 
 def _differing_from_default(settings: Policy | Limits) -> dict[str, Any]:
