@@ -16,12 +16,12 @@ class Allowance:
     """How far a decision may change a call.
 
     Attributes:
-        sent: The arguments, as all middleware sees them if they are not changed.
+        arguments: Those of the call, as all middleware sees them if they are not changed.
         is_first: Whether nothing that may deny the call has seen it yet.
         header_name: The tool's name in a header of the request, which must be that of the tool that runs; None without one.
     """
 
-    sent: Any
+    arguments: Any
     is_first: bool
     header_name: str | None
 
@@ -30,9 +30,9 @@ class Allowance:
         """Whether the call may be given the name of another tool: a header says the name that was sent."""
         return self.is_first and self.header_name is None
 
-    def inside(self, sent: Any) -> Allowance:
+    def inside(self, arguments: Any) -> Allowance:
         """Return how far the call inside a dispatcher's call may be changed: no header repeats its arguments."""
-        return Allowance(sent, self.is_first, None)
+        return Allowance(arguments, self.is_first, None)
 
     def __call__(self, decision: Decision) -> Decision:
         """Return the decision if it keeps to the allowance, or else the one without the rules."""
@@ -42,9 +42,9 @@ class Allowance:
         )
         if contract is None or not is_changed or (self.is_first and not self.says_other(decision)):
             return decision
-        if decision.arguments == self.sent:  # a text that the hook has read
+        if decision.arguments == self.arguments:  # a text that the hook has read
             return decision
-        return without_rules(decision, self.sent)
+        return without_rules(decision, self.arguments)
 
     def _is_in_form(self, contract: Contract | None) -> bool:
         """Return whether others have seen the arguments in a published form, and not as the tool gets them."""
@@ -53,11 +53,11 @@ class Allowance:
     def says_other(self, decision: Decision) -> bool:
         """Return whether a parameter that a header repeats has another value than was sent."""
         repeated = () if decision.contract is None else decision.contract.header_parameters
-        sent = self.sent if isinstance(self.sent, Mapping) else {}
-        return any(decision.arguments.get(name, _ABSENT) != sent.get(name, _ABSENT) for name in repeated)
+        seen = self.arguments if isinstance(self.arguments, Mapping) else {}
+        return any(decision.arguments.get(name, _ABSENT) != seen.get(name, _ABSENT) for name in repeated)
 
 
-def without_rules(decision: Decision, sent: Any) -> Decision:
+def without_rules(decision: Decision, arguments: Any) -> Decision:
     """Return the decision about the arguments as they were sent, by the same contract without its rules."""
     contract = cast("Contract", decision.contract)
-    return replace(contract.without_rules.decide(sent), mode=decision.mode)
+    return replace(contract.without_rules.decide(arguments), mode=decision.mode)

@@ -17,10 +17,10 @@ _WRONG: Final = [{"\x00": [None]}]
 """A list that almost no parameter accepts, not even once it is repaired."""
 
 
-async def decide_aside(contract: Contract, sent: Any, *, is_rejected: bool = False) -> Decision:
+async def decide_aside(contract: Contract, arguments: Any, *, is_rejected: bool = False) -> Decision:
     """Decide in a worker thread if that may take long."""
-    decide = partial(contract.decide, sent, is_rejected=is_rejected)
-    is_long = isinstance(sent, str) or may_take_long(contract, sent)
+    decide = partial(contract.decide, arguments, is_rejected=is_rejected)
+    is_long = isinstance(arguments, str) or may_take_long(contract, arguments)
     return await anyio.to_thread.run_sync(decide) if is_long else decide()
 
 

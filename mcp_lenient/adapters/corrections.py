@@ -20,7 +20,7 @@ _MOST_WAYS: Final = 3
 
 
 def corrected(
-    contract: Contract, sent: Any, violations: tuple[Violation, ...]
+    contract: Contract, arguments: Any, violations: tuple[Violation, ...]
 ) -> tuple[Mapping[str, Any], ...]:
     """Return the arguments with the fixes of all violations, if the tool would take them and that is soon known.
 
@@ -29,23 +29,24 @@ def corrected(
     """
     fixes = [violation.fixes for violation in violations if violation.fixes]
     choices = [patches for at, patches in enumerate(fixes) if patches not in fixes[:at]]
-    may_echo = isinstance(sent, Mapping) and contract.policy.echo_values
-    if not fixes or not may_echo or prod(map(len, choices)) > _MOST_WAYS or may_take_long(contract, sent):
+    may_echo = isinstance(arguments, Mapping) and contract.policy.echo_values
+    is_long = prod(map(len, choices)) > _MOST_WAYS or may_take_long(contract, arguments)
+    if not fixes or not may_echo or is_long:
         return ()
-    calls = [_with_all(sent, patches) for patches in product(*choices)]
+    calls = [_with_all(arguments, patches) for patches in product(*choices)]
     if any(call is None or contract.decide(call).status == "refused" for call in calls):
         return ()
     return tuple(_without_values(contract, call) for call in calls if call is not None)
 
 
-def _with_all(sent: Mapping[str, Any], patches: Sequence[Patch]) -> Mapping[str, Any] | None:
+def _with_all(arguments: Mapping[str, Any], patches: Sequence[Patch]) -> Mapping[str, Any] | None:
     """Return arguments after all patches, each once; None if one does not fit what another leaves."""
     try:
         for at, patch in enumerate(patches):
-            sent = sent if patch in patches[:at] else applied(sent, patch)
+            arguments = arguments if patch in patches[:at] else applied(arguments, patch)
     except LookupError:
         return None
-    return sent
+    return arguments
 
 
 def _without_values(contract: Contract, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -66,7 +66,7 @@ class DispatcherDecision(Decision):
         return worded(self.inner.refused(), self.call, cast("Contract", self.inner.contract).policy.language)
 
 
-def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
+def inside(form: Dispatcher, sent_arguments: Any, decision: Decision) -> Inside | None:
     """Return the call inside a dispatcher's call, by the decision about that; None if it holds none that can be told."""
     arguments, contract = decision.arguments, cast("Contract", decision.contract)
     name, value, repairs = form.named(arguments), form.inside(arguments), decision.repairs
@@ -74,7 +74,7 @@ def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
         return None
     rest = {key: entry for key, entry in arguments.items() if key not in form.words}
     if decision.status != "refused" or form.arguments is None:
-        raw = sent.get(form.arguments) if isinstance(sent, Mapping) else None
+        raw = sent_arguments.get(form.arguments) if isinstance(sent_arguments, Mapping) else None
         if isinstance(raw, str):
             # The inner tool's schema reads it, and says what is kept of how its numbers are spelled.
             value, repairs = raw, tuple(step for step in repairs if step.pointer != form.pointer(""))
@@ -88,13 +88,13 @@ def inside(form: Dispatcher, sent: Any, decision: Decision) -> Inside | None:
 
 
 def together(
-    outer: Decision, sent: HostCall, call: Inside, inner: Decision, host_call: HostCall, source: ToolSource
+    outer: Decision, whole: HostCall, call: Inside, inner: Decision, host_call: HostCall, source: ToolSource
 ) -> DispatcherDecision:
     """Return the decision about a dispatcher's call by those about its form and about the call inside.
 
     Args:
         outer: The decision about its form.
-        sent: The dispatcher's call.
+        whole: The dispatcher's call.
         call: The call inside, as it was sent.
         inner: The decision about that.
         host_call: The call inside by its right name.
@@ -108,7 +108,7 @@ def together(
         values, steps = inner.arguments, (*steps, *inner.repairs)
     if steps or call.is_flat:
         arguments = form.call(host_call.name, values, call.rest)
-    repairs = (*sent.repairs, *call.repairs, *form.placed(steps))
+    repairs = (*whole.repairs, *call.repairs, *form.placed(steps))
     is_refused = inner.contract is None or (inner.status == "refused" and inner.fate != "observed")
     is_left = source.answers_below and (is_refused or not repairs)
     return DispatcherDecision(
@@ -121,7 +121,7 @@ def together(
         certain=inner.certain and not is_left,
         unrepairable="forward" if is_left else inner.unrepairable,
         contract=outer.contract,
-        replaces=arguments is not sent.arguments,
+        replaces=arguments is not whole.arguments,
         call=host_call,
         inner=inner,
         source=source,

@@ -351,15 +351,11 @@ class Gate:
         tool = None if target is None else await source.tool(target.name, fresh=True)
         if tool is None or target is None:
             return None
-        contract = self.compiled(tool, source.compiled)
-        if (
-            contract.mode == "off"
-            or contract.plan.destructive
-            or not contract.policy.allows(RENAMED_TOOL.rule)
-        ):
+        listed = self.compiled(tool, source.compiled)
+        if listed.mode == "off" or listed.plan.destructive or not listed.policy.allows(RENAMED_TOOL.rule):
             return None
         is_there = target.upstream is None or same_tool_name(target.upstream, "".join(tool.mounted[:1]))
-        return contract if is_there else None
+        return listed if is_there else None
 
     def _unknown(
         self, call: HostCall, decision: Decision, source: ToolSource, names: Collection[str]

@@ -88,7 +88,7 @@ def settings() -> Settings:
         PolicyError: When a setting has an unknown value.
     """
     try:
-        environment = Settings()
+        env = Settings()
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
@@ -96,9 +96,9 @@ def settings() -> Settings:
         allowed = ", ".join(map(repr, words[name]))
         msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {fault['input']!r}."
         raise PolicyError(msg) from None
-    if environment.publish is not None:
-        face_named(environment.publish)
-    return environment
+    if env.publish is not None:
+        face_named(env.publish)
+    return env
 
 
 class HostSettings(TypedDict, total=False):
@@ -193,20 +193,18 @@ class Operator:
         unrepairable: Unrepairable = "forward",
         own_spans: bool = False,
     ) -> None:
-        environment = settings()
+        env = settings()
         hook = None if on_decision is None else DecisionHook(on_decision, values=decision_values)
         self.telemetry = CallTelemetry(clients, own_spans=own_spans, hook=hook)
-        if repeats_key is None and environment.repeats_key is not None:
-            repeats_key = environment.repeats_key.get_secret_value()
+        if repeats_key is None and env.repeats_key is not None:
+            repeats_key = env.repeats_key.get_secret_value()
         self.repeats = repeats_in(repeats, repeats_key, self._warn_of_store)
         self.recording = None if record is None else _recording(record)
         self.keeps_values = record is not None or (hook is not None and decision_values)
         self._policies_with = partial(
-            Policies, policy, tools or {}, unrepairable=unrepairable, bounded=environment.bounded, mode=mode
+            Policies, policy, tools or {}, unrepairable=unrepairable, bounded=env.bounded, mode=mode
         )
-        declared, self._watched = _loaded(
-            environment.config if definitions is None else definitions, reload=reload
-        )
+        declared, self._watched = _loaded(env.config if definitions is None else definitions, reload=reload)
         self.policies = self._policies_with(definitions=declared)
         self.reloads = self._watched is not None
 
@@ -275,10 +273,7 @@ class Operator:
         if any(not self.policies.named(name).publish_statements for name in texts):
             self.telemetry.log.warn_once("definition_unused", _NOT_PUBLISHED, _NOT_PUBLISHED)
         properties = {name: schema.get("properties") for name, schema in schemas.items()}
-        published = {
-            name: parameters if isinstance(parameters, Mapping) else ()
-            for name, parameters in properties.items()
-        }
+        published = {name: names if isinstance(names, Mapping) else () for name, names in properties.items()}
         for sentence in unknown_names(self.policies.definitions, published):
             self.telemetry.log.warn_once("definition_unused", sentence, sentence)
 
@@ -309,14 +304,9 @@ def takes_settings(function: FunctionT) -> FunctionT:
     """
     author = signature(function)
     settings = signature(Operator).parameters
-    named = [
-        parameter for parameter in author.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD
-    ]
-    others = [
-        parameter
-        for parameter in author.parameters.values()
-        if parameter not in named and parameter.annotation == "Any"
-    ]
+    parameters = author.parameters.values()
+    named = [entry for entry in parameters if entry.kind is not Parameter.VAR_KEYWORD]
+    others = [entry for entry in parameters if entry not in named and entry.annotation == "Any"]
     added = [settings[name] for name in HostSettings.__annotations__]
     shown = author.replace(parameters=[*named, *added, *others])
     owner = function.__qualname__.removesuffix(".__init__")

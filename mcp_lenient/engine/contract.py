@@ -48,7 +48,7 @@ class Decision:
         status: Whether the arguments are valid unchanged, valid once repaired, or refused.
         arguments: The arguments: the same object when ``accepted``; partly repaired when ``refused``.
         repairs: The changes made.
-        violations: The remaining errors; empty unless ``refused``.
+        violations: The rules errors; empty unless ``refused``.
         mode: The mode of the policy in force: whether an adapter applies this decision or only logs it.
         tool: The tool's name, where it is known.
         certain: Whether a refusal is the tool's own, and does not rest on its published schema alone.
@@ -206,17 +206,15 @@ class Contract:
             tool=tool,
             by_schema=validator is None or validator.by_schema,
         )
-        tool_validator = PublishedSchemaValidator(read, plan.top) if validator is None else validator
-        if plan.corrects_names and isinstance(tool_validator, PublishedSchemaValidator):
-            tool_validator = tool_validator.correcting_names()
+        wrapped = PublishedSchemaValidator(read, plan.top) if validator is None else validator
+        if plan.corrects_names and isinstance(wrapped, PublishedSchemaValidator):
+            wrapped = wrapped.correcting_names()
         if policy.closed and validator is not None:
-            tool_validator = ClosedValidator(tool_validator, plan.top)
+            wrapped = ClosedValidator(wrapped, plan.top)
         if policy.leaked_markup == "refuse":
-            tool_validator = MarkupValidator(tool_validator, plan.top)
+            wrapped = MarkupValidator(wrapped, plan.top)
         host_tool = HostTool(tool or "", read.root)
-        return Contract(
-            plan, tool_validator, tool=host_tool, certain=validator is not None, as_texts=as_texts
-        )
+        return Contract(plan, wrapped, tool=host_tool, certain=validator is not None, as_texts=as_texts)
 
     @cached_property
     def top(self) -> Node:
@@ -254,40 +252,42 @@ class Contract:
     @cached_property
     def without_rules(self) -> Contract:
         """The contract that repairs nothing but what its author declared: normalizers, and other names of parameters."""
-        remaining = tuple(
-            rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias"
-        )
+        rules = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
         # The other names of a dispatcher's parameters are not all its author's.
         aliases = self.policy.aliases if self.policy.dispatches is None else {}
-        policy = self.policy.changed(rules=remaining, unrepairable="refuse", aliases=aliases)
+        policy = self.policy.changed(rules=rules, unrepairable="refuse", aliases=aliases)
         return replace(self, plan=self.plan.under(policy))
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""
         return self.validator.accepts(arguments)
 
-    def decide(self, sent: Any, observer: Observer | None = None, *, is_rejected: bool = False) -> Decision:
+    def decide(
+        self, arguments: Any, observer: Observer | None = None, *, is_rejected: bool = False
+    ) -> Decision:
         """Accept, repair or refuse the arguments of a call, without running the tool, I/O or logging.
 
         They are never modified, and may be text; accepted ones stay the same object. ``is_rejected``: the validator has
         already refused them.
         """
         if self.mode == "off":
-            return self._decision("accepted", sent)
+            return self._decision("accepted", arguments)
         read: tuple[Repair, ...] = ()
-        if not (sent is None or isinstance(sent, Mapping)):
-            parsed = arguments_in_text(sent, self.policy, destructive=self.plan.destructive)
+        if not (arguments is None or isinstance(arguments, Mapping)):
+            parsed = arguments_in_text(arguments, self.policy, destructive=self.plan.destructive)
             if parsed is None:
-                violation = not_an_object(sent)
+                violation = not_an_object(arguments)
                 message = language(self.policy.language).of(violation.message)
                 unread = self._decision("refused", {}, (), (replace(violation, message=message),))
                 return replace(unread, certain=True)
-            sent, read = parsed[0], (parsed[1],)
-        decision = self.decide_object({} if sent is None else sent, observer, is_rejected=is_rejected)
+            arguments, read = parsed[0], (parsed[1],)
+        decision = self.decide_object(
+            {} if arguments is None else arguments, observer, is_rejected=is_rejected
+        )
         if decision.status != "refused":
-            arguments, repairs = self.settled(decision.arguments)
+            settled, repairs = self.settled(decision.arguments)
             if repairs:
-                decision = replace(decision, arguments=arguments, repairs=(*decision.repairs, *repairs))
+                decision = replace(decision, arguments=settled, repairs=(*decision.repairs, *repairs))
         elif self._drops_what_is_missing(decision):
             decision = replace(decision, certain=True)
         return decision.after(read)
@@ -297,9 +297,9 @@ class Contract:
     ) -> Decision:
         """Decide about arguments that are an object; those parsed from text keep the source spelling of numbers."""
         validator = self.validator if observer is None else ObservedValidator(self.validator, observer)
-        sent = keeping_digits(self.plan.top, arguments, validator)
-        if not is_rejected and validator.accepts(sent):
-            outcome = Outcome("accepted", sent)
+        plain_arguments = keeping_digits(self.plan.top, arguments, validator)
+        if not is_rejected and validator.accepts(plain_arguments):
+            outcome = Outcome("accepted", plain_arguments)
         else:
             outcome = repair(self.plan, arguments, validator, observer)
         if observer is not None:

@@ -43,15 +43,15 @@ def _fault(path: Path, keyword: str, node: Node | None, bound: Any = None) -> Fa
 
 
 def faults(
-    node: Node, value: Any, path: Path = (), *, exact: bool = False, is_refused: bool = False
+    node: Node, value: Any, path: Path = (), *, exact: bool = False, refused: bool = False
 ) -> tuple[Fault, ...]:
     """Return what a schema refuses of a value and in it, at most 1,000 faults.
 
     Of a union, the faults of the branch that the value most likely targets. ``exact`` refuses ``7.0`` for an integer; with
-    ``is_refused`` a value is looked through even if the schema accepts it.
+    ``refused`` a value is looked through even if the schema accepts it.
     """
     search = _FaultSearch(exact=exact)
-    faults_here = search.reasons(node, value, path) if is_refused else search.of(node, value, path)
+    faults_here = search.reasons(node, value, path) if refused else search.of(node, value, path)
     return tuple(islice({(fault.path, fault.keyword): fault for fault in faults_here}.values(), MOST_FAULTS))
 
 
@@ -110,26 +110,17 @@ class _FaultSearch:
             shared = {way: len(value.keys() & way.properties.keys()) for way in listed}
             most = max(shared.values())
             listed = [way for way in listed if shared[way] == most]
-        faults_by_way = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
-        best = min(faults_by_way, key=len)
-        if len(faults_by_way) > 1 and all(
-            way_faults and all(fault.path == path for fault in way_faults) for way_faults in faults_by_way
-        ):
-            return [_fault(path, best[0].keyword, node, faults_by_way)]
-        missing = [
-            [fault for fault in way_faults if _is_missing(fault, path)] for way_faults in faults_by_way
-        ]
-        others = [
-            [fault for fault in way_faults if not _is_missing(fault, path)] for way_faults in faults_by_way
-        ]
-        needed = list(dict.fromkeys(tuple(fault.path[-1] for fault in way_faults) for way_faults in missing))
-        is_same = (
-            len({frozenset((fault.path, fault.keyword) for fault in way_faults) for way_faults in others})
-            == 1
-        )
+        tried = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
+        best = min(tried, key=len)
+        if len(tried) > 1 and all(wrong and all(fault.path == path for fault in wrong) for wrong in tried):
+            return [_fault(path, best[0].keyword, node, tried)]
+        missing = [[fault for fault in wrong if _is_missing(fault, path)] for wrong in tried]
+        others = [[fault for fault in wrong if not _is_missing(fault, path)] for wrong in tried]
+        needed = list(dict.fromkeys(tuple(fault.path[-1] for fault in wrong) for wrong in missing))
+        is_same = len({frozenset((fault.path, fault.keyword) for fault in wrong) for wrong in others}) == 1
         if len(needed) > 1 and () not in needed and is_same:
             # None of them is required alone: each branch requires others.
-            at = faults_by_way.index(best)
+            at = tried.index(best)
             return [replace(missing[at][0], bound=tuple(needed)), *others[at]]
         return best
 
@@ -182,9 +173,7 @@ def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[F
 
 def _of_key(path: Path, keys: Node | None) -> Fault:
     """Return the fault of a key, with what the schema of keys finds in it as its bound."""
-    return _fault(
-        path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], is_refused=True)
-    )
+    return _fault(path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], refused=True))
 
 
 # --- faults of a tool's own validator ------------------------------------------------------------------------
@@ -208,7 +197,7 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
     wrong = tied | {path for path in paths if not _is_of_type(refused, path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.
-    judged_names = {(fault.path, fault.of_name) for fault in judged}
+    blamed = {(fault.path, fault.of_name) for fault in judged}
     cache: dict[Path, tuple[Fault, ...]] = {}
     for fault in judged:
         is_hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong
@@ -216,9 +205,7 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
         if not is_hidden and not is_tied and wrong.isdisjoint(_above(fault.path)):
             explanation = _explained(refused, fault, cache)
             yield from [
-                explained_fault
-                for explained_fault in explanation
-                if (explained_fault.path, explained_fault.of_name) in judged_names
+                entry for entry in explanation if (entry.path, entry.of_name) in blamed
             ] or explanation
 
 
@@ -253,31 +240,25 @@ def _explained(refused: Refused, fault: Fault, cache: dict[Path, tuple[Fault, ..
         return (_of_key(fault.path, refused.top.tree.any_of(keys)), fault)
     place = refused.look(fault.path)
     # A sentence about this value: the schema of values below or beside it is not the reason.
-    has_sentence = bool(
-        fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value")
-    )
+    has_text = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
     # A validator reports the faults of every branch of a union of objects.
-    for around in () if has_sentence else map(refused.look, _above(fault.path)):
+    for around in () if has_text else map(refused.look, _above(fault.path)):
         is_union = isinstance(around.value, Mapping) and sum(bool(way.properties) for way in around.ways) > 1
-        if is_union and (union_faults := _schema_faults(refused, around, cache)):
+        if is_union and (union_faults := _by_schema(refused, around, cache)):
             return union_faults
     if fault.kind in _OF_NAMES:
         return (replace(fault, keyword=_OF_NAMES[fault.kind], node=place.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
     shown = refused.look(fault.path[:-1]) if place.node is None else place
-    schema_faults = _schema_faults(refused, shown, cache)
-    if shown is not place or has_sentence:
-        schema_faults = tuple(
-            schema_fault for schema_fault in schema_faults if schema_fault.path == shown.path
-        )
-    return (*schema_faults, fault) if has_sentence or not schema_faults else schema_faults
+    schema_faults = _by_schema(refused, shown, cache)
+    if shown is not place or has_text:
+        schema_faults = tuple(entry for entry in schema_faults if entry.path == shown.path)
+    return (*schema_faults, fault) if has_text or not schema_faults else schema_faults
 
 
-def _schema_faults(
-    refused: Refused, place: Location, cache: dict[Path, tuple[Fault, ...]]
-) -> tuple[Fault, ...]:
+def _by_schema(refused: Refused, place: Location, cache: dict[Path, tuple[Fault, ...]]) -> tuple[Fault, ...]:
     if place.node is None:
         return ()
     if place.path not in cache:
-        cache[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, is_refused=True)
+        cache[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, refused=True)
     return cache[place.path]

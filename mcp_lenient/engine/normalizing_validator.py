@@ -50,11 +50,7 @@ def normalized(
     for name, chain in normalizers.items():
         sent = arguments.get(name, ABSENT)
         if sent is ABSENT:
-            defaults = (
-                normalizer
-                for normalizer in chain
-                if isinstance(normalizer, Default) and normalizer.applies(arguments)
-            )
+            defaults = (entry for entry in chain if isinstance(entry, Default) and entry.applies(arguments))
             default = next(defaults, None)
             value, rules = (sent, []) if default is None else (deepcopy(default.value), ["declared_default"])
         else:

@@ -32,17 +32,17 @@ Change = Mapping[Path, Any]
 
 
 def violations_of(
-    plan: Plan, sent: Mapping[str, Any], outcome: Outcome, validator: Validator, *, as_texts: bool = False
+    plan: Plan, spelled: Mapping[str, Any], outcome: Outcome, validator: Validator, *, as_texts: bool = False
 ) -> tuple[Violation, ...]:
     """Return the violations of a refused call: its faults by kind, each with likely corrections.
 
-    ``sent`` are the arguments with the source spelling of numbers. For a destructive tool nothing is corrected.
+    ``spelled`` are the arguments with the source spelling of numbers. For a destructive tool nothing is corrected.
     """
     exact_integers, faults = validator.exact_integers, outcome.faults
     refused = Refused(plan.top, outcome.arguments, plan.policy, exact_integers, plan.destructive, as_texts)
     groups = grouped(refused, explained(refused, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    offers = Offers(refused, sent, faults, validator, reader)
+    offers = Offers(refused, spelled, faults, validator, reader)
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
     most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
@@ -55,9 +55,9 @@ class Offers:
     """The search for corrections of one refused call."""
 
     def __init__(
-        self, refused: Refused, sent: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
+        self, refused: Refused, spelled: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
     ) -> None:
-        self._refused, self._spelled, self._faults = refused, sent, faults
+        self._refused, self._spelled, self._faults = refused, spelled, faults
         self._validator, self._reader = validator, reader
         self._rules = (*reader.plan.uncertain, *LIKELY_RULES)
         self._objects: dict[Path, Sequence[Any]] = {}

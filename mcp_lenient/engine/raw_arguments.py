@@ -16,27 +16,27 @@ _EMPTY_TEXTS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "n
 
 
 def arguments_in_text(
-    sent: Any, policy: Policy, *, destructive: bool = False
+    arguments: Any, policy: Policy, *, destructive: bool = False
 ) -> tuple[dict[str, Any], Repair] | None:
     """Parse arguments from text, keeping source spellings; return them and the repair, or None."""
     rules = {dialect: f"{dialect}_text_to_object" for dialect in ALL_DIALECTS}
-    if not isinstance(sent, str) or not any(map(policy.allows, rules.values())):
+    if not isinstance(arguments, str) or not any(map(policy.allows, rules.values())):
         return None
-    empty_rule = _EMPTY_TEXTS.get(sent.strip())
+    empty_rule = _EMPTY_TEXTS.get(arguments.strip())
     if empty_rule is not None:
         is_allowed = policy.allows(empty_rule) and not destructive
         return ({}, Repair(empty_rule, "", "string", "absent")) if is_allowed else None
-    parsed = parse_call_text(sent, policy.limits, ALL_DIALECTS)
+    parsed = parse_call_text(arguments, policy.limits, ALL_DIALECTS)
     if parsed is None or not isinstance(parsed.value, dict) or not policy.allows(rules[parsed.dialect]):
         return None
     return parsed.value, Repair(rules[parsed.dialect], "", "string", "object")
 
 
-def not_an_object(sent: Any) -> Violation:
+def not_an_object(arguments: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
-    kind, error_code = json_type(sent), None
+    kind, error_code = json_type(arguments), None
     received = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
-    text_break = break_of(sent) if isinstance(sent, str) else None
+    text_break = break_of(arguments) if isinstance(arguments, str) else None
     if text_break is not None:
         from mcp_lenient.refusal.sentences import broken
 

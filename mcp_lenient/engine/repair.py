@@ -37,20 +37,20 @@ def repair(
     try:
         return _outcome(reader, dict(arguments), validator)
     except OutOfSteps:
-        sent = plain(dict(arguments))
-        return Outcome("refused", sent, faults=validator.faults(sent))
+        plain_arguments = plain(dict(arguments))
+        return Outcome("refused", plain_arguments, faults=validator.faults(plain_arguments))
 
 
-def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outcome:
-    faults = () if validator.by_schema else validator.faults(plain(sent))
+def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) -> Outcome:
+    faults = () if validator.by_schema else validator.faults(plain(arguments))
     scope = Scope.of(faults) if faults else BY_SCHEMA
-    reading = reader.read(reader.top, sent, scope, hops=HOPS_AT_TOP, partly=True)
+    reading = reader.read(reader.top, arguments, scope, hops=HOPS_AT_TOP, partly=True)
     value, steps = keeping_digits(reader.plan.top, reading.value, validator), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.
     is_read = reading.whole or not (validator.by_schema or reading.ties)
     is_repaired = is_read and bool(steps) and validator.accepts(value)
     if is_repaired and not validator.by_schema:
-        value, steps = _needed(value, steps, validator, faults) or (plain(sent), ())
+        value, steps = _needed(value, steps, validator, faults) or (plain(arguments), ())
     repairs = tuple([step.repair for step in steps])
     if is_repaired and steps:
         exact = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
@@ -62,7 +62,7 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
     if remaining or reading.ties:
         return Outcome("refused", value, repairs, (*reading.ties, *remaining))
     # The tool would accept the partial repairs, but a guard forbids using them.
-    return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
+    return Outcome("refused", plain(arguments), faults=validator.faults(plain(arguments)))
 
 
 def _without(

@@ -56,7 +56,7 @@ class Limit:
         sources: Where this is said: threads, files, packages and pages.
         seen: When it was last seen: a year, month or day.
         test: The name of the test that finds it.
-        parameter: What the test is given.
+        value: What the test is given.
     """
 
     of: str
@@ -66,7 +66,7 @@ class Limit:
     sources: tuple[str, ...]
     seen: str
     test: str
-    parameter: Any = field(hash=False)
+    value: Any = field(hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +95,11 @@ def rejections(tools: Sequence[ListedTool], of: str) -> list[Rejection]:
     broken: list[Rejection] = []
     for limit in limits_of(of):
         if limit.test in _OF_LISTS:
-            broken += [Rejection(limit, "")] * _OF_LISTS[limit.test](tools, limit.parameter)
+            broken += [Rejection(limit, "")] * _OF_LISTS[limit.test](tools, limit.value)
             continue
         find = _OF_TOOLS[limit.test]
         broken += [
-            Rejection(limit, tool.name, pointer(path))
-            for tool in tools
-            for path in find(tool, limit.parameter)
+            Rejection(limit, tool.name, pointer(path)) for tool in tools for path in find(tool, limit.value)
         ]
     return broken
 
@@ -126,9 +124,7 @@ def limits_of(of: str) -> tuple[Limit, ...]:
     tests = {limit.test for limit in limits} & {"tool_name"}
     like = limits_of(row["like"]) if "like" in row else ()
     effect = row.get("effect")
-    taken = [
-        replace(limit, of=of, effect=effect or limit.effect) for limit in like if limit.test not in tests
-    ]
+    taken = [replace(item, of=of, effect=effect or item.effect) for item in like if item.test not in tests]
     return (*taken, *limits)
 
 
@@ -139,8 +135,8 @@ def like(of: str) -> str | None:
 
 
 def _limit(of: str, row: Mapping[str, Any]) -> Limit:
-    ((test, parameter),) = row["test"].items()
-    row = {**row, "sources": tuple(row["sources"]), "test": test, "parameter": parameter}
+    ((test, value),) = row["test"].items()
+    row = {**row, "sources": tuple(row["sources"]), "test": test, "value": value}
     return Limit(of=of, change=_table()["changes"][test], **row)
 
 

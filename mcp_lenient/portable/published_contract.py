@@ -51,12 +51,12 @@ class PublishedValidator(WrappedValidator):
         parameters = {fault.path[:1] for fault in unreadable}
         refused = Refused(self.plan.top, read.arguments, self.plan.policy)
         others = (
-            self._at_published_place(_by_author(refused, fault), arguments)
+            self._placed(_by_author(refused, fault), arguments)
             for fault in self.validator.faults(read.arguments)
         )
         return (*unreadable, *(fault for fault in others if fault.path[:1] not in parameters))
 
-    def _at_published_place(self, fault: Fault, sent: Mapping[str, Any]) -> Fault:
+    def _placed(self, fault: Fault, sent: Mapping[str, Any]) -> Fault:
         """Return a fault of the author's form at its place in the published one."""
         path = self.published.published_path(fault.path, sent)
         if len(path) >= len(fault.path):

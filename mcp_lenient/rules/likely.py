@@ -353,11 +353,9 @@ def _begun_or_described(names: Names, words: Sequence[str]) -> Sequence[str]:
     node, is_needed = names.place.node, len(names.missing) == 1
     if len(names.missing) > 1 or not words:
         return ()
-    candidates = names.missing or (*names.present, *names.absent)
-    begun = [
-        name for name in candidates if len(words) == 1 and _begins(node, name, words[0], is_needed=is_needed)
-    ]
-    matches = begun or [name for name in candidates if _is_described(node, name, words)]
+    pool = names.missing or (*names.present, *names.absent)
+    begun = [name for name in pool if len(words) == 1 and _begins(node, name, words[0], is_needed=is_needed)]
+    matches = begun or [name for name in pool if _is_described(node, name, words)]
     is_only = len(matches) == 1 and matches[0] in names.absent
     return matches if is_only and (is_needed or _expects(node.property_nodes[matches[0]], "string")) else ()
 
@@ -455,11 +453,7 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
     if ours[-1] in IDENTIFIERS:
         is_list = ours == ("ids",) and _expects(node.property_nodes[name], "array")
         declared = islice(node.properties, _MAX_NAMES)
-        ends = [
-            declared_name
-            for declared_name in declared
-            if "".join(name_words(declared_name)).endswith(ours[0])
-        ]
+        ends = [entry for entry in declared if "".join(name_words(entry)).endswith(ours[0])]
         return len(ours) == 1 and (ends == [name] or (is_list and theirs[-1] not in IDENTIFIERS))
     return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
 
@@ -477,9 +471,7 @@ def _homes(names: Names) -> dict[str, str]:
 
 def _fields(node: Node) -> frozenset[str]:
     """Return the names declared in the objects that a value may be, or of which it may be a list."""
-    ways = (
-        option for way in node.ways for option in (way, *(way.items.ways if way.is_only("array") else ()))
-    )
+    ways = (part for way in node.ways for part in (way, *(way.items.ways if way.is_only("array") else ())))
     return frozenset(name for way in ways for name in way.properties)
 
 

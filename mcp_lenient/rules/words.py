@@ -194,11 +194,7 @@ def renderings(name: str) -> frozenset[str]:
     plain = {separator.join(words) for separator in "_- "}
     plain |= {"".join(words)} if all(len(word) > 1 for word in words) else set()  # `expires` is no `expire_s`
     plain |= set(map(str.upper, plain))
-    styled = (
-        {separator.join(title) for separator in ("", "_", "-", " ")}
-        | {"".join([*words[:1], *title[1:]])}
-        | plain
-    )
+    styled = {sign.join(title) for sign in ("", "_", "-", " ")} | {"".join([*words[:1], *title[1:]])} | plain
     if bare in styled - plain and len(words[0]) == 1:  # `mHz` is no `MHz`
         styled = {style for style in styled if style[0] == bare[0] or not style.isalnum()}
     names = styled if bare in styled else plain
@@ -274,9 +270,7 @@ def _phrase(text: str) -> str:
 
 def _shape(text: str) -> str:
     """Return a text with an ASCII character of the same kind for each other letter and digit."""
-    return text.translate(
-        {ord(character): _kind(character) for character in set(text) if not character.isascii()}
-    )
+    return text.translate({ord(char): _kind(char) for char in set(text) if not char.isascii()})
 
 
 def _kind(character: str) -> str:

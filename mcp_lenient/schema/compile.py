@@ -275,11 +275,9 @@ class _Translation:
             }
             for keyword in faults.keys() - _KNOWN_KEYWORDS:
                 del schema[keyword]
-            keyword_faults = {
-                keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS
-            }
-            if keyword_faults or not faults:
-                self._take_out(schema, next(iter(keyword_faults.values()), reason), frozenset(keyword_faults))
+            of_keyword = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
+            if of_keyword or not faults:
+                self._take_out(schema, next(iter(of_keyword.values()), reason), frozenset(of_keyword))
 
     def _keep_targets(self) -> None:
         """Move the targets of references out of the parts that were taken out."""

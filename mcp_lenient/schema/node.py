@@ -100,7 +100,7 @@ class Node:
         self.tree = tree
         self.schema = schema
         self.parts = parts_of(tree.root, schema)
-        self._values_by_keyword = by_key(pair for part in self.parts for pair in part.items())
+        self._by_keyword = by_key(pair for part in self.parts for pair in part.items())
         self.types = _types(self.says("type"))
         self.enum = _constants(self.parts)
         named = self.types if self.enum is None or self.types is not None else map(json_type, self.enum)
@@ -108,15 +108,13 @@ class Node:
         self.properties = _properties(self.says("properties"))
         self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
         others = [*self.says("additionalProperties")]
-        others += (
-            self.says("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._values_by_keyword) else ()
-        )
+        others += self.says("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._by_keyword) else ()
         self.closed = any(other is False for other in others)
         self.extra = self._first("additionalProperties")
         unions = [
             branches for branches in (*self.says("anyOf"), *self.says("oneOf")) if isinstance(branches, list)
         ]
-        self.unread = UNREAD in self._values_by_keyword or len(unions) > _MAX_UNIONS
+        self.unread = UNREAD in self._by_keyword or len(unions) > _MAX_UNIONS
         form = self._first("format") or ("json" if self._first("contentMediaType") else None)
         self.format = form if isinstance(form, str) else None
         self.default = tuple(self.says("default")[:1])
@@ -133,10 +131,10 @@ class Node:
 
     def says(self, keyword: str) -> Sequence[Any]:
         """Return the values of a keyword."""
-        return self._values_by_keyword.get(keyword, ())
+        return self._by_keyword.get(keyword, ())
 
     def _first(self, keyword: str) -> Any:
-        return self._values_by_keyword[keyword][0] if keyword in self._values_by_keyword else None
+        return self._by_keyword[keyword][0] if keyword in self._by_keyword else None
 
     def once(self, function: Callable[..., T], *more: Any) -> T:
         """Return ``function(self, *more)``, computed once."""
@@ -252,7 +250,7 @@ class Node:
         return discriminator_of(self.ways)
 
     @cached_property
-    def _names_of_one_way(self) -> Mapping[str, Node]:
+    def _unique_names(self) -> Mapping[str, Node]:
         """The way of each required name that no other way declares."""
         declared = Counter(name for node in self.ways for name in node.properties)
         return {name: node for node in self.ways for name in node.required if declared[name] == 1}
@@ -269,9 +267,7 @@ class Node:
         if self.discriminator is not None:
             owner = self.discriminator.owner(value.get(self.discriminator.name))
             return fitting if owner is None else (owner,)
-        owners = dict.fromkeys(
-            self._names_of_one_way[name] for name in value if name in self._names_of_one_way
-        )
+        owners = dict.fromkeys(self._unique_names[name] for name in value if name in self._unique_names)
         return tuple(owners) if len(owners) == 1 else fitting
 
     def possible(self, value: Any) -> tuple[Node, ...]:

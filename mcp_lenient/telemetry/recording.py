@@ -61,12 +61,12 @@ class Recording:
         self._written_schemas: dict[str | None, object] = {}
         self._lock = threading.Lock()
 
-    def write(self, plan: Plan, schema: Mapping[str, Any], sent: Any) -> None:
+    def write(self, plan: Plan, schema: Mapping[str, Any], arguments: Any) -> None:
         """Record one call of a tool, except inside :func:`unrecorded`."""
         if _unrecorded.get():
             return
         try:
-            row = {"tool": plan.tool, "sent": masked(sent, plan.top, plan.policy.secret)}
+            row = {"tool": plan.tool, "sent": masked(arguments, plan.top, plan.policy.secret)}
             if self._written_schemas.get(plan.tool) is not schema:
                 row |= {"schema": schema, "destructive": plan.destructive}
             line = f"{json.dumps(row)}\n".encode()

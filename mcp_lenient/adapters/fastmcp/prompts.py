@@ -66,24 +66,24 @@ class _Arguments:
     certain: bool = True
     route: tuple[tuple[FastMCP, str], ...] = ()
 
-    def renders(self, sent: Mapping[str, Any], *, closed: bool) -> bool:
+    def renders(self, arguments: Mapping[str, Any], *, closed: bool) -> bool:
         """Return whether the arguments are accepted; dropping a name counts only where it may be meant."""
-        return (sent.keys() <= self.names or (self.certain and not closed)) and self.accepts(sent)
+        return (arguments.keys() <= self.names or (self.certain and not closed)) and self.accepts(arguments)
 
-    def decide(self, name: str, policy: Policy, sent: Mapping[str, Any]) -> Decision | None:
+    def decide(self, name: str, policy: Policy, arguments: Mapping[str, Any]) -> Decision | None:
         """Return the decision about arguments; None if they stay as sent, as where a repair does not help."""
         schema = self.schema()
         properties = schema.get("properties", {})
         readable: dict[str, Any] = {  # what the prompt can read is never changed
             name: {}
-            for name in properties.keys() & sent.keys()
-            if _passes(partial(self.converts, {name: sent[name]}))
+            for name in properties.keys() & arguments.keys()
+            if _passes(partial(self.converts, {name: arguments[name]}))
         }
         judged = {**schema, "properties": {**properties, **readable}}
-        decision = Contract.of_schema(judged, policy, tool=name, as_texts=True).decide(sent)
+        decision = Contract.of_schema(judged, policy, tool=name, as_texts=True).decide(arguments)
         decision = replace(
             decision,
-            arguments=_as_texts(decision.arguments, sent),
+            arguments=_as_texts(decision.arguments, arguments),
             certain=self.certain,
             unrepairable=policy.unrepairable,
         )
@@ -116,20 +116,22 @@ async def _repaired(
         _Refused: When the arguments are refused.
     """
     fastmcp_context, message, started = context.fastmcp_context, context.message, perf_counter_ns()
-    policy, sent = policy_for(message.name), message.arguments or {}
+    policy, arguments = policy_for(message.name), message.arguments or {}
     if fastmcp_context is None or policy.mode == "off":
         return context
     prompt = await _arguments_of(fastmcp_context.fastmcp, message.name, requested_version(message))
-    if prompt is None or await anyio.to_thread.run_sync(partial(prompt.renders, sent, closed=policy.closed)):
+    if prompt is None or await anyio.to_thread.run_sync(
+        partial(prompt.renders, arguments, closed=policy.closed)
+    ):
         return context
     if not prompt.certain:
         prompt = await _listed_anew(fastmcp_context.fastmcp, message) or prompt
-    decision = await anyio.to_thread.run_sync(prompt.decide, message.name, policy, sent)
+    decision = await anyio.to_thread.run_sync(prompt.decide, message.name, policy, arguments)
     if decision is None:
         return context
     # What the prompt converts is open in the contract's schema.
     plan = Plan(prompt.schema(), policy)
-    call = HostCall(message.name, sent, started, partial(caller_fields, fastmcp_context))
+    call = HostCall(message.name, arguments, started, partial(caller_fields, fastmcp_context))
     record = partial(telemetry.record_decision, call, plan, decision)
     caller = current.get()
     is_nested = caller is not None and caller.request is fastmcp_context.request_context
@@ -247,13 +249,13 @@ def _listed(prompt: Prompt) -> _Arguments:
     schema = {"type": "object", "properties": stated, "required": required, "$defs": definitions}
     single = Contract.of_schema({**schema, "required": []}, Policy())
 
-    def converts(sent: Mapping[str, Any]) -> None:
-        for name, text in sent.items():
+    def converts(arguments: Mapping[str, Any]) -> None:
+        for name, text in arguments.items():
             if not single.accepts({name: text}) and not single.accepts({name: json.loads(text)}):
                 raise ValueError(name)
 
-    def accepts(sent: Mapping[str, Any]) -> bool:
-        return sent.keys() >= set(required) and _passes(partial(converts, sent))
+    def accepts(arguments: Mapping[str, Any]) -> bool:
+        return arguments.keys() >= set(required) and _passes(partial(converts, arguments))
 
     return _Arguments(frozenset(stated), lambda: schema, converts, accepts, certain=False)
 

@@ -38,20 +38,20 @@ class RawCall:
     """What a client sent, where a middleware sees something else.
 
     Attributes:
-        sent: Arguments that are not an object. An object stands for them until the call is decided, so that no
+        arguments: Those that are not an object. An object stands for them until the call is decided, so that no
             middleware mistakes this for a call without arguments.
         stand_in: That object.
         read: How their text was read.
     """
 
-    sent: Any = None
+    arguments: Any = None
     stand_in: Mapping[str, Any] | None = None
     read: tuple[Repair, ...] = ()
 
     def asked(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
         """Return the arguments to decide about, which another middleware may have changed, and repairs made before."""
         is_changed = self.stand_in is None or seen != self.stand_in
-        return (seen, self.read) if is_changed else (self.sent, ())
+        return (seen, self.read) if is_changed else (self.arguments, ())
 
 
 AS_SENT = RawCall()
@@ -119,15 +119,15 @@ class RawRequests:
         except pydantic.ValidationError:
             # FastMCP shows middleware the raw parameters of a call that the SDK refused.
             params = context.message if isinstance(context.message, Mapping) else {}
-            name, sent = params.get("name"), params.get("arguments")
-            if context.method == "tools/call" and isinstance(name, str) and _is_raw(sent):
+            name, arguments = params.get("name"), params.get("arguments")
+            if context.method == "tools/call" and isinstance(name, str) and _is_raw(arguments):
                 policy = self._policy_for(name)
                 if policy.mode == "observe":
-                    read = arguments_in_text(sent, policy)
-                    decision = Decision("refused", {}, (), (not_an_object(sent),), policy.mode)
+                    read = arguments_in_text(arguments, policy)
+                    decision = Decision("refused", {}, (), (not_an_object(arguments),), policy.mode)
                     if read is not None:
                         decision = Decision("accepted", {}, (read[1],), (), policy.mode)
-                    call = HostCall(name, sent, started, partial(caller_fields, context.fastmcp_context))
+                    call = HostCall(name, arguments, started, partial(caller_fields, context.fastmcp_context))
                     self._telemetry.record_decision(call, None, decision)
             raise
 
@@ -154,15 +154,15 @@ class RawArgumentsHook:
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler) -> Any:
         """Pass a request on, with its arguments read if no other middleware has seen them yet."""
         params = ctx.params if ctx.method == "tools/call" and ctx.params else {}
-        name, sent = params.get("name"), params.get("arguments")
-        if not (_is_raw(sent) and isinstance(name, str) and host.is_first(self.server, self)):
+        name, arguments = params.get("name"), params.get("arguments")
+        if not (_is_raw(arguments) and isinstance(name, str) and host.is_first(self.server, self)):
             return await call_next(ctx)
         is_used = any(middleware is self.middleware for middleware in self.server.middleware)
         policy = self.policy_for(name)
         if not is_used or policy.mode != "repair" or host.has_header_parameters(self.server, name):
             return await call_next(ctx)
-        read = arguments_in_text(sent, policy)
-        arguments = {_UNREAD: sent} if read is None else plain(read[0])
-        raw = AS_SENT if read is None else RawCall(sent, arguments, (read[1],))
+        read = arguments_in_text(arguments, policy)
+        stand_in = {_UNREAD: arguments} if read is None else plain(read[0])
+        raw = AS_SENT if read is None else RawCall(arguments, stand_in, (read[1],))
         with sent_as(raw):
-            return await call_next(replace(ctx, params={**params, "arguments": arguments}))
+            return await call_next(replace(ctx, params={**params, "arguments": stand_in}))

@@ -88,10 +88,8 @@ def _connected(name: str, connection: Mapping[str, Any]) -> Callable[[], Client[
     }.get(kind, (StreamableHttpTransport, _HTTP_KEYS))
     needed = keys[0]
     for key in (*(options.keys() - keys), *({needed} - options.keys())):
-        wrong = "lacks the key" if key == needed else "has the unknown key"
-        msg = (
-            f"The connection {name!r} {wrong} {key!r}; keys of the transport {kind!r} are {', '.join(keys)}."
-        )
+        what = "lacks the key" if key == needed else "has the unknown key"
+        msg = f"The connection {name!r} {what} {key!r}; keys of the transport {kind!r} are {', '.join(keys)}."
         raise ValueError(msg)
     timeout = options.pop("timeout", None)
     if (factory := options.get("httpx_client_factory")) is not None:

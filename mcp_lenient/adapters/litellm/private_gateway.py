@@ -70,10 +70,8 @@ def _listed(server: str | None, tool: str) -> Iterator[Any]:
         by_server: Mapping[str, Any] = manager._listed_tools_by_server_id  # noqa: SLF001 - see above
     except (ImportError, AttributeError):
         return
-    for candidate in servers:
-        if server in (candidate.alias, candidate.server_name, candidate.name):
+    for host in servers:
+        if server in (host.alias, host.server_name, host.name):
             yield from (
-                tools[tool]
-                for tools in by_server.get(candidate.server_id, {}).values()
-                if tools and tool in tools
+                tools[tool] for tools in by_server.get(host.server_id, {}).values() if tools and tool in tools
             )

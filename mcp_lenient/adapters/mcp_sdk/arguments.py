@@ -42,9 +42,8 @@ class ArgumentsValidator(PydanticValidator):
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults, in the order of the arguments, then missing parameters."""
-        return tuple(
-            dict.fromkeys(self._at_its_text(fault, arguments) for fault in super().faults(arguments))
-        )
+        faults = super().faults(arguments)
+        return tuple(dict.fromkeys(self._at_its_text(fault, arguments) for fault in faults))
 
     def _called_with(self, arguments: dict[str, Any]) -> dict[str, Any]:
         read = self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(arguments))

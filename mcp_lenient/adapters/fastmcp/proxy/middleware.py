@@ -146,7 +146,7 @@ class PlainErrors(Outermost):
 class _Exchange:
     """What an upstream server was sent in a call, its answer, and why there is none."""
 
-    sent: Mapping[str, Any] | None = None
+    arguments: Mapping[str, Any] | None = None
     answer: ToolResult | None = None
     lost: str | None = None
     dispatched: DispatcherDecision | None = None
@@ -343,17 +343,17 @@ class ProxyMiddleware(LenientMiddleware):
         finally:
             if exchange.lost is not None:
                 self._record_upstream("call_unanswered", context, exchange.lost)
-        sent, answer = exchange.sent, exchange.answer
-        if sent is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
+        arguments, answer = exchange.arguments, exchange.answer
+        if arguments is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
             return result
-        self._learn(context, sent, answer)
+        self._learn(context, arguments, answer)
         if exchange.dispatched is not None:
             inside = await self._answered_inside(context, exchange.dispatched, answer, result)
             if inside is not None:
                 return inside
-        return await self._answered(context, sent, answer, result)
+        return await self._answered(context, arguments, answer, result)
 
-    def _learn(self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult) -> None:
+    def _learn(self, context: CallContext, arguments: Mapping[str, Any], answer: ToolResult) -> None:
         """Remember the tools that the result of a search describes."""
         cached = self._cached(context)
         if answer.is_error or cached is None:
@@ -362,7 +362,7 @@ class ProxyMiddleware(LenientMiddleware):
         if form is None and compat.search_tool(cached.tool.record) == "finder":
             form = dispatcher()
         if form is not None:
-            server = None if form.server is None else sent.get(form.server)
+            server = None if form.server is None else arguments.get(form.server)
             self.learnt.learn(self.place(cached.tool), answer, server, form.server)
 
     async def _answered_inside(
@@ -398,7 +398,7 @@ class ProxyMiddleware(LenientMiddleware):
 
     async def _ask(self, exchange: _Exchange, call_next: Next, context: CallContext) -> ToolResult:
         """Send a call to the upstream server; return its answer, or an envelope if there is none."""
-        exchange.sent, exchange.answer = context.message.arguments or {}, None
+        exchange.arguments, exchange.answer = context.message.arguments or {}, None
         running = current.get()
         exchange.dispatched = None if running is None else running.dispatched
         try:
@@ -411,9 +411,8 @@ class ProxyMiddleware(LenientMiddleware):
             refusal = self._without_answer(context.message.name, error, exchange.lost, trouble)
             if refusal is not None:
                 cached = self._cached(context)
-                return as_result(
-                    refusal, has_output_schema=cached is not None and cached.tool.has_output_schema
-                )
+                has_schema = cached is not None and cached.tool.has_output_schema
+                return as_result(refusal, has_output_schema=has_schema)
             exchange.answer = as_refused(error.__cause__)
             if exchange.answer is None:
                 raise

@@ -139,9 +139,7 @@ def create_lenient_proxy(
 
 def _protect(proxy: FastMCP, upstreams: Collection[Upstream]) -> None:
     """Have a proxy ask for credentials like the server that gets the callers' ``Authorization``, if one does."""
-    senders = [
-        sending for upstream in upstreams if (sending := upstream.sending) and sending.takes_credentials()
-    ]
+    senders = [sending for server in upstreams if (sending := server.sending) and sending.takes_credentials()]
     if len(senders) > 1:
         msg = "forward_headers: Authorization can go to one server only, since a token is issued for one"
         raise ValueError(msg)
@@ -208,9 +206,7 @@ def _upstream(server: _Server, times: Times, **settings: Any) -> Upstream:
         times = replace(times, answer=entry.timeout / 1000)
     upstream = Upstream(server.target, times, **settings)
     if entry.tools:
-        transforms = {
-            name: ToolTransformConfig.model_validate(transform) for name, transform in entry.tools.items()
-        }
+        transforms = {name: ToolTransformConfig.model_validate(tool) for name, tool in entry.tools.items()}
         upstream.proxy.add_transform(ToolTransform(transforms))
     if entry.include_tags is not None:
         upstream.proxy.enable(tags=entry.include_tags, only=True)
@@ -227,9 +223,7 @@ def _of_entry(entry: Any, forwarded: Forwarded | None, times: Times) -> _Server:
     return _Server(transport, entry if is_transforming else None)
 
 
-def _servers(
-    target: Target, forward_headers: ForwardHeaders | None, times: Times
-) -> tuple[dict[str, _Server], bool]:
+def _servers(target: Target, forward: ForwardHeaders | None, times: Times) -> tuple[dict[str, _Server], bool]:
     """Return the upstream targets by name, and whether the operator named them."""
     if isinstance(target, Client) and times != NO_LIMITS:
         msg = "timeout, connect_timeout: a client was made with times of its own; set them there"
@@ -243,30 +237,28 @@ def _servers(
         target = MCPConfig.from_dict(dict(target))
     if isinstance(target, MCPConfig):
         entries = target.mcpServers
-        forwarded = _forwarded(entries, forward_headers)
+        forwarded = _forwarded(entries, forward)
         return {name: _of_entry(entry, forwarded[name], times) for name, entry in entries.items()}, True
     name = name_of(target)
     if isinstance(target, str) and target.startswith(AT_URL):
         target = infer_transport(target)
-    forwarded = _forwarded({name: target}, forward_headers)
+    forwarded = _forwarded({name: target}, forward)
     return {name: _Server(connected(target, forwarded[name], times))}, isinstance(target, FastMCP)
 
 
-def _forwarded(
-    servers: Mapping[str, Any], forward_headers: ForwardHeaders | None
-) -> dict[str, Forwarded | None]:
+def _forwarded(servers: Mapping[str, Any], forward: ForwardHeaders | None) -> dict[str, Forwarded | None]:
     """Return the caller's headers to forward to each server; None for all that FastMCP's proxy forwards."""
     named = {
         name: header_names(entry.model_extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
         for name, entry in servers.items()
         if isinstance(entry, BaseModel) and entry.model_extra and _IN_CONFIG in entry.model_extra
     }
-    if forward_headers is not None and not isinstance(forward_headers, Mapping):
+    if forward is not None and not isinstance(forward, Mapping):
         if len(servers) > 1:
             msg = "forward_headers: say which of the servers each header goes to, as {SERVER: [HEADER]}"
             raise ValueError(msg)
-        forward_headers = dict.fromkeys(servers, forward_headers)
-    for name, headers in (forward_headers or {}).items():
+        forward = dict.fromkeys(servers, forward)
+    for name, headers in (forward or {}).items():
         if name not in servers:
             msg = f"forward_headers: no server is named {name!r}"
             raise ValueError(msg)

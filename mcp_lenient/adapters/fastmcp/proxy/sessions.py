@@ -218,7 +218,7 @@ class UpstreamClient(ProxyClient[Any]):
         mode: As for :class:`fastmcp.Client`.
 
     Attributes:
-        reusable_for: The key of the requests that may reuse the session; None for a session of one request.
+        reuse_key: The key of the requests that may reuse the session; None for a session of one request.
         busy: Whether a request uses the session.
         used_at: When the last request ended.
         session_is_gone: Whether the server reported an unknown session.
@@ -230,7 +230,7 @@ class UpstreamClient(ProxyClient[Any]):
         self._sessions = sessions
         self._callers = sessions.callers or _Callers(are_several=False)
         self._leave: Callable[[], object] = lambda: None
-        self.reusable_for: tuple[Any, ...] | None = None
+        self.reuse_key: tuple[Any, ...] | None = None
         self.busy = False
         self._began = self.used_at = 0.0
         self.session_is_gone = False
@@ -278,7 +278,7 @@ class UpstreamClient(ProxyClient[Any]):
         """Enter the session for a request, and a second time if it must outlive the request."""
         is_new = not self.is_connected()
         await super().__aenter__()  # type: ignore[no-untyped-call]
-        if is_new and self.reusable_for is not None:
+        if is_new and self.reuse_key is not None:
             await super().__aenter__()  # type: ignore[no-untyped-call]
 
     async def __aexit__(
@@ -291,10 +291,10 @@ class UpstreamClient(ProxyClient[Any]):
                 caller's credentials.
         """
         self._end_request()
-        if self.reusable_for is None or not _breaks(error):
+        if self.reuse_key is None or not _breaks(error):
             await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
         else:
-            self.reusable_for = None
+            self.reuse_key = None
             self._sessions.end_soon(self)
         self._check_refusal(error)
         if isinstance(error, ValidationError):
@@ -352,7 +352,7 @@ class UpstreamClient(ProxyClient[Any]):
 
     def _saw(self, response: httpx2.Response) -> None:
         if response.status_code == httpx2.codes.NOT_FOUND and is_request_in_session(response.request):
-            self.session_is_gone = self.reusable_for is not None
+            self.session_is_gone = self.reuse_key is not None
         # A session has streams besides its requests.
         if response.request.method == "POST" or "mcp-session-id" not in response.request.headers:
             self.answer, self.error = response, None
@@ -412,12 +412,12 @@ class Sessions:
         sending = sending_of(self.transport)
         if sending is None or owner is None:
             return UpstreamClient(self, mode)
-        reusable_for = (mode, *sorted(sending.lasting()))
-        free = [client for client in self._end_unused(owner, reusable_for) if not client.busy]
+        reuse_key = (mode, *sorted(sending.lasting()))
+        free = [client for client in self._end_unused(owner, reuse_key) if not client.busy]
         client = free[0] if free else UpstreamClient(self, mode)
         client.busy = True
         if not free and sum(map(len, self._clients.values())) < MOST_KEPT:
-            client.reusable_for = reusable_for
+            client.reuse_key = reuse_key
             if owner is not _SESSIONLESS and owner not in self._clients:
                 owner.exit_stack.push_async_callback(self._end, owner)
             self._clients.setdefault(owner, []).append(client)
@@ -435,21 +435,17 @@ class Sessions:
             await self._end(owner)
         await self.transport.close()
 
-    def _end_unused(self, owner: Any, reusable_for: tuple[Any, ...]) -> list[UpstreamClient]:
+    def _end_unused(self, owner: Any, reuse_key: tuple[Any, ...]) -> list[UpstreamClient]:
         """End closed and idle sessions and those with other headers; return the reusable ones."""
         now = monotonic()
-        for session_owner, clients in self._clients.items():
+        for holder, clients in self._clients.items():
             for client in tuple(clients):
-                is_past = (
-                    session_owner is owner
-                    and owner is not _SESSIONLESS
-                    and client.reusable_for != reusable_for
-                )
+                is_past = holder is owner and owner is not _SESSIONLESS and client.reuse_key != reuse_key
                 if client.busy or (client.is_connected() and not is_past and now - client.used_at < IDLE):
                     continue
                 clients.remove(client)
                 self.end_soon(client)
-        return [client for client in self._clients.get(owner, ()) if client.reusable_for == reusable_for]
+        return [client for client in self._clients.get(owner, ()) if client.reuse_key == reuse_key]
 
     async def _end(self, owner: Any) -> None:
         ended = [client.end() for client in self._clients.pop(owner, ())]
