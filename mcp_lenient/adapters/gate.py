@@ -270,7 +270,7 @@ class Gate:
         """Record a decision; return it with what the host does: run with other arguments, answer, or pass on as sent."""
         contract = decision.contract
         if contract is not None and decision.after(call.repairs).fate == "refused":
-            return self._refused(call, decision, contract)
+            return self._record_refusal(call, decision, contract)
         decision = as_run(call, decision)
         self._record_run(call, decision)
         return decision
@@ -279,15 +279,14 @@ class Gate:
         contract, fate = decision.contract, decision.fate
         if fate == "off" or contract is None:
             return
-        self._keep(call, contract)
+        self._append_to_recording(call, contract)
         if fate != "accepted":
             self.record(call, decision)
         elif self.telemetry.count_accepted(call.name, call.started, call.sent, decision.mode):
             self.write_accepted(call, contract)
 
-    def _refused(self, call: HostCall, decision: Decision, contract: Contract) -> Decision:
-        """Record a refusal, and return it with its result."""
-        self._keep(call, contract)
+    def _record_refusal(self, call: HostCall, decision: Decision, contract: Contract) -> Decision:
+        self._append_to_recording(call, contract)
         decision = replace(decision, tool=call.name, repairs=(*call.repairs, *decision.repairs))
         faults = sorted({(fault.pointer, fault.code) for fault in decision.violations})
         times = self._times(call, contract.policy, error_code(decision.violations), faults)
@@ -298,8 +297,7 @@ class Gate:
         refusal = contract.refusal(decision, _again(times, ways))
         return replace(decision, refusal=worded(refusal, call, contract.policy.language))
 
-    def _keep(self, call: HostCall, contract: Contract) -> None:
-        """Append a call to the operator's recording."""
+    def _append_to_recording(self, call: HostCall, contract: Contract) -> None:
         if self.operator.recording is not None:
             self.operator.recording.write(contract.plan, contract.tool.schema, call.arguments)
 

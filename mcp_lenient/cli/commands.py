@@ -64,7 +64,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(_ordered(arguments), exit_on_error=False, print_error=False)
     except UnknownCommandError as error:
-        _print_error(_unknown(str((error.unused_tokens or [""])[0])))
+        _print_error(_unknown_command(str((error.unused_tokens or [""])[0])))
         return WRONG_USE
     except (CycloptsError, CommandError, LenientError) as error:
         _print_error(str(error))
@@ -91,8 +91,7 @@ def _ordered(arguments: Sequence[str]) -> list[str]:
     return ["explain", shlex.join(arguments[at + 1 :]), *arguments[1:at]]
 
 
-def _unknown(command: str) -> str:
-    """Return the sentence about a command that does not exist."""
+def _unknown_command(command: str) -> str:
     near = get_close_matches(command, _COMMANDS, n=1)
     if near:
         return f"unknown command {command!r}; did you mean {near[0]!r}?"

@@ -273,7 +273,8 @@ class Contract:
         if self.mode == "off":
             return self._decision("accepted", arguments)
         read: tuple[Repair, ...] = ()
-        if not (arguments is None or isinstance(arguments, Mapping)):
+        arguments = {} if arguments is None else arguments
+        if not isinstance(arguments, Mapping):
             parsed = arguments_in_text(arguments, self.policy, destructive=self.plan.destructive)
             if parsed is None:
                 violation = not_an_object(arguments)
@@ -281,9 +282,7 @@ class Contract:
                 unread = self._decision("refused", {}, (), (replace(violation, message=message),))
                 return replace(unread, certain=True)
             arguments, read = parsed[0], (parsed[1],)
-        decision = self.decide_object(
-            {} if arguments is None else arguments, observer, is_rejected=is_rejected
-        )
+        decision = self.decide_object(arguments, observer, is_rejected=is_rejected)
         if decision.status != "refused":
             settled, repairs = self.settled(decision.arguments)
             if repairs:

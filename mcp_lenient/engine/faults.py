@@ -110,23 +110,22 @@ class _FaultSearch:
             shared = {way: len(value.keys() & way.properties.keys()) for way in listed}
             most = max(shared.values())
             listed = [way for way in listed if shared[way] == most]
-        tried = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
-        best = min(tried, key=len)
-        if len(tried) > 1 and all(wrong and all(fault.path == path for fault in wrong) for wrong in tried):
-            return [_fault(path, best[0].keyword, node, tried)]
-        missing = [[fault for fault in wrong if _is_missing(fault, path)] for wrong in tried]
-        others = [[fault for fault in wrong if not _is_missing(fault, path)] for wrong in tried]
-        needed = list(dict.fromkeys(tuple(fault.path[-1] for fault in wrong) for wrong in missing))
-        is_same = len({frozenset((fault.path, fault.keyword) for fault in wrong) for wrong in others}) == 1
+        per_branch = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
+        best = min(per_branch, key=len)
+        if len(per_branch) > 1 and all({fault.path for fault in branch} == {path} for branch in per_branch):
+            return [_fault(path, best[0].keyword, node, per_branch)]
+        missing = [[fault for fault in branch if _lacks_property(fault, path)] for branch in per_branch]
+        others = [[fault for fault in branch if not _lacks_property(fault, path)] for branch in per_branch]
+        needed = list(dict.fromkeys(tuple(fault.path[-1] for fault in branch) for branch in missing))
+        is_same = len({frozenset((fault.path, fault.keyword) for fault in branch) for branch in others}) == 1
         if len(needed) > 1 and () not in needed and is_same:
             # None of them is required alone: each branch requires others.
-            at = tried.index(best)
+            at = per_branch.index(best)
             return [replace(missing[at][0], bound=tuple(needed)), *others[at]]
         return best
 
 
-def _is_missing(fault: Fault, path: Path) -> bool:
-    """Return whether the object at a path lacks a property."""
+def _lacks_property(fault: Fault, path: Path) -> bool:
     return fault.keyword == "required" and fault.path[:-1] == path
 
 
@@ -204,9 +203,8 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
         is_tied = fault.path in tied and fault.keyword != "ambiguous"
         if not is_hidden and not is_tied and wrong.isdisjoint(_above(fault.path)):
             explanation = _explained(refused, fault, cache)
-            yield from [
-                entry for entry in explanation if (entry.path, entry.of_name) in blamed
-            ] or explanation
+            at_blamed = [entry for entry in explanation if (entry.path, entry.of_name) in blamed]
+            yield from at_blamed or explanation
 
 
 def _above(path: Path) -> Iterator[Path]:

@@ -170,7 +170,6 @@ class Offers:
     # What may be said
 
     def _may_show_patch(self, patch: Patch, group: FaultGroup) -> bool:
-        """Return whether a patch says nothing that must not be said."""
         return (
             bool(patch)
             and self._is_small

@@ -224,7 +224,7 @@ def _describe_limits(listed: Schema, branch: Mapping[str, Any]) -> None:
         if keyword in _ABOUT or _HOLDERS.get(keyword) in kinds:
             listed.setdefault(keyword, value)
         elif keyword == "const" or (keyword in _DESCRIBED and value not in (None, {}, [], False)):
-            _note(listed, _keyword_note(keyword, value, _LONGEST_SCHEMA))
+            _add_note(listed, _keyword_note(keyword, value, _LONGEST_SCHEMA))
 
 
 def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
@@ -289,8 +289,7 @@ def _short(value: Any, limit: int = _LONGEST_NOTE) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _note(schema: Schema, text: str) -> None:
-    """Add a note to a description."""
+def _add_note(schema: Schema, text: str) -> None:
     description = schema.get("description")
     description = description if isinstance(description, str) else ""
     if text not in description:
@@ -359,13 +358,13 @@ class _Conversion:
         """Return the published schema of a place, and how its values are said."""
         self._count += 1
         if isinstance(schema, bool) or not isinstance(schema, Mapping):
-            return self._anything({}, at) if schema is not False else (dict(_NEVER), SAME)
+            return self._any_value({}, at) if schema is not False else (dict(_NEVER), SAME)
         deepest, levels = self._form.deepest, sum(part in _PLACES for part in at)
         is_deep = levels > deepest or len(at) > 4 * deepest or self._count > _MOST_SCHEMAS
         if is_deep and not is_root and not _is_scalar(schema):
             return self._as_text(schema, at, "deep")
         if schema.get("writeOnly") is True or schema.get("format") == "password":
-            self._hide(at)
+            self._mark_secret(at)
         author = _except(schema, UNREAD, *DEFINITIONS)
         if "$ref" not in author:
             author = self._rewritten(author, at, is_root=is_root)
@@ -376,8 +375,7 @@ class _Conversion:
                 return self._union(author, word, at)
         return self._typed(author, at, is_root=is_root)
 
-    def _hide(self, at: Path) -> None:
-        """Note that the parameter around a place has a secret value."""
+    def _mark_secret(self, at: Path) -> None:
         names = [name for word, name in pairwise(at) if word == "properties"]
         self.secret.update(map(str, names[-1:]))
 
@@ -388,15 +386,14 @@ class _Conversion:
         if kind == "array":
             return self._array(author, at)
         if kind is None and not author.keys() & {"enum", "const", "oneOf", "allOf", "not", "if"}:
-            return self._anything(author, at)
+            return self._any_value(author, at)
         return self._allowed(author, at), SAME
 
     def _rewritten(self, author: Schema, at: Path, *, is_root: bool) -> Schema:
         """Return a schema with the keywords that the form has another one for."""
         form = self._form
-        if (is_root and not form.root_combinators and ROOT_COMBINATORS & author.keys()) or self._must_merge(
-            author
-        ):
+        at_root = is_root and not form.root_combinators and ROOT_COMBINATORS & author.keys()
+        if at_root or self._must_merge(author):
             author = self._merged(author, at, is_root=is_root)
         if "oneOf" in author and not form.allows("oneOf"):
             self._use("one_of_to_any_of", at)
@@ -406,7 +403,7 @@ class _Conversion:
         if "const" in author and not form.allows("const"):
             self._use("const_to_enum", at)
             author["enum"] = [author.pop("const")]
-        self._with_type(author, at)
+        self._with_implied_type(author, at)
         return self._without_lists(author, at)
 
     def _must_merge(self, author: Schema) -> bool:
@@ -418,8 +415,7 @@ class _Conversion:
         is_apart = form.any_of_alone or form.closed or not form.allows("oneOf")
         return bool(unions) and ("properties" in author or (is_object and is_apart))
 
-    def _with_type(self, author: Schema, at: Path) -> None:
-        """Add the type that other keywords imply."""
+    def _with_implied_type(self, author: Schema, at: Path) -> None:
         if "type" in author or _combines(author) or not self._form.types_required:
             return
         if author.keys() & {"properties", "additionalProperties", "required"}:
@@ -468,7 +464,7 @@ class _Conversion:
             if is_described:
                 notes.append(_keyword_note(keyword, value))
         for text in notes:
-            _note(listed, text)
+            _add_note(listed, text)
         return listed
 
     def _stays(self, keyword: str, value: Any, author: Schema) -> bool:
@@ -490,8 +486,7 @@ class _Conversion:
             return author.get("type") == "string" and all(isinstance(text, str) and text for text in value)
         return True
 
-    def _anything(self, author: Schema, at: Path) -> Converted:
-        """Return a schema for any value."""
+    def _any_value(self, author: Schema, at: Path) -> Converted:
         form = self._form
         if form.any_value and not form.types_required:
             return self._allowed(author, at), SAME
@@ -513,7 +508,7 @@ class _Conversion:
     def _as_text(self, author: Mapping[str, Any], at: Path, why: str, authors: Any = None) -> Converted:
         """Return a text that holds the value as JSON; an object with it where a text may be another value of the author's."""
         self._recode(f"{why}_to_json_text", at)
-        self._hide(at)
+        self._mark_secret(at)
         listed: Schema = {"type": "string"}
         if isinstance(author.get("description"), str):
             listed["description"] = author["description"]
@@ -524,7 +519,7 @@ class _Conversion:
         wanted = (
             f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
         )
-        _note(listed, f"{kind} as text{wanted}")
+        _add_note(listed, f"{kind} as text{wanted}")
         taken = self._tree.node(authors or author).taken
         if self._unions or taken is None or "string" in taken:
             return self._json_object(listed["description"]), JsonObject()
@@ -748,7 +743,7 @@ class _Conversion:
             return required + undeclared
         if undeclared:
             self._use("undeclared_required_to_description", at)
-            _note(listed, f"also needs {_short(', '.join(undeclared))}")
+            _add_note(listed, f"also needs {_short(', '.join(undeclared))}")
         return required
 
     def _undeclared(self, author: Schema, listed: Schema, at: Path) -> Codec | None:
@@ -770,7 +765,7 @@ class _Conversion:
         elif others is not None:
             self._use("additionalProperties_dropped", at)
             if others is not False:
-                _note(listed, _keyword_note("additionalProperties", others))
+                _add_note(listed, _keyword_note("additionalProperties", others))
         return SAME
 
     def _entries(self, author: Schema, values: Any, at: Path) -> Converted:
@@ -781,8 +776,8 @@ class _Conversion:
         bounds = ("minProperties", "maxProperties")
         listed = self._allowed(_except(author, "type", "required", *bounds), at)
         for keyword, bound in _only(author, *bounds).items():
-            _note(listed, _keyword_note(keyword, bound))
-        _note(listed, "a list of names and values")
+            _add_note(listed, _keyword_note(keyword, bound))
+        _add_note(listed, "a list of names and values")
         schema, codec = self._schema(values, (*at, "additionalProperties"))
         item: Schema = {
             "type": "object",
@@ -796,7 +791,6 @@ class _Conversion:
     # Null
 
     def _takes_null(self, schema: Any) -> bool:
-        """Return whether a schema says that null is accepted."""
         return self._tree.node(schema).takes(None)
 
     def _without_null(self, sub: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -841,7 +835,7 @@ class _Conversion:
             else:
                 required += self._add_ways(listed, members, required, is_one=word == "oneOf")
         for word, condition in _only(author, *CONDITIONS & words).items():
-            _note(listed, _keyword_note(word, condition))
+            _add_note(listed, _keyword_note(word, condition))
         conditional = [author[word] for word in ("then", "else") if is_root and word in author]
         for member in self._members(conditional, is_root=True):
             for name, sub in (member.get("properties") or {}).items():
@@ -889,7 +883,7 @@ class _Conversion:
         if any(sets):
             choices = "; or ".join(names or "none of these" for names in dict.fromkeys(sets[:_MOST_WAYS]))
             number = "exactly" if is_one else "at least"
-            _note(listed, f"needs {number} one of: {_short(choices, _LONGEST_SCHEMA)}")
+            _add_note(listed, f"needs {number} one of: {_short(choices, _LONGEST_SCHEMA)}")
         return [name for name in common if name not in required]
 
 
@@ -961,7 +955,7 @@ def _add_member(whole: Schema, member: Mapping[str, Any]) -> None:
             whole["properties"][name] = sub
     for keyword, value in member.items():
         if keyword in CONDITIONS:
-            _note(whole, _keyword_note(keyword, value))
+            _add_note(whole, _keyword_note(keyword, value))
         elif keyword not in _NOT_ADDED:
             whole.setdefault(keyword, value)
 
@@ -994,4 +988,4 @@ def _note_everywhere(schema: Any, text: str) -> None:
         for branch in schema["anyOf"]:
             _note_everywhere(branch, text)
     else:
-        _note(schema, text)
+        _add_note(schema, text)

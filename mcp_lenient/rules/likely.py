@@ -164,8 +164,7 @@ def _expects(node: Node, kind: str) -> bool:
     return any(kind in (way.kinds or ()) for way in node.ways)
 
 
-def _about(node: Node) -> set[str]:
-    """Return the words of a description."""
+def _description_words(node: Node) -> set[str]:
     descriptions = (text for way in node.ways for text in way.says("description") if isinstance(text, str))
     return {word for text in descriptions for word in name_words(text[:_MAX_TEXT])}
 
@@ -174,7 +173,7 @@ def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
     formats = [way.format for way in place.node.ways if "string" in (way.kinds or ())]
     if isinstance(value, (list, dict)):
-        is_text_likely = formats and (formats[0] == "json" or "json" in _about(place.node))
+        is_text_likely = formats and (formats[0] == "json" or "json" in _description_words(place.node))
     else:
         is_text_likely = short_scalar(value) and not may_be_rounded(value) and not all(formats)
     yield from (in_json(value),) if is_text_likely else ()
@@ -371,7 +370,7 @@ def _begins(node: Node, name: str, word: str, *, is_needed: bool) -> bool:
 
 def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
     """Return whether a name's description has all these words, and none of its own."""
-    about = _about(node.property_nodes[name])
+    about = _description_words(node.property_nodes[name])
     return about.issuperset(words) and about.isdisjoint(name_words(name))
 
 
@@ -392,12 +391,10 @@ def _contains(names: Names, sent: str, name: str) -> bool:
         return len(ours) > 1 and ours[:-1] == theirs[:-1] and is_begun
     if len(ours) < len(theirs):
         return long[: len(short)] == short or long[-len(short) :] == short
-    is_number = _expects_number(node.property_nodes[name]) and isinstance(names.value[sent], (int, float))
+    is_number = node.property_nodes[name].families == {"number"} and isinstance(
+        names.value[sent], (int, float)
+    )
     return is_qualified(sent, name) and len(names.unknown) == 1 and (is_number or names.missing == [name])
-
-
-def _expects_number(node: Node) -> bool:
-    return bool(node.families) and node.families <= {"number"}
 
 
 def _adds_nothing(names: Names, sent: str, name: str) -> bool:
@@ -410,7 +407,7 @@ def _adds_nothing(names: Names, sent: str, name: str) -> bool:
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
     # Another word may turn a name, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
-    return more <= {*_about(node.property_nodes[name]), *name_words(names.place.call.tool or "")}
+    return more <= {*_description_words(node.property_nodes[name]), *name_words(names.place.call.tool or "")}
 
 
 def _stands_for(word: str, whole: str) -> bool:

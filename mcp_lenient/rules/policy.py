@@ -98,14 +98,12 @@ def _remembers_stated(policy: type[PolicyT]) -> type[PolicyT]:
 class Policy:
     """The leniency of a server, or of some of its tools; frozen, and validated when built.
 
-    What a policy for some tools does not state is that of the server: :meth:`under`.
+    What a policy for some tools does not state is that of the server: :meth:`under`. ``docs/how-to/policy.md`` has more of each field.
 
     >>> Policy(mode="observe", disable={"fold_enum"})
     Policy(mode='observe', disable={'fold_enum'})
     >>> Policy(disable={"fold_enum"}).allows("fold_enum")
     False
-
-    ``docs/how-to/policy.md`` has more of each.
 
     Args:
         mode: ``"repair"``; ``"observe"`` changes nothing and logs what it would have done; ``"off"`` lets every call through.

@@ -92,7 +92,7 @@ def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Sche
             del new[keyword]
     for translate in (_limits, _tuple_items, _required, _lists, _dependencies):
         translate(new)
-    return new if is_root else _with_null(new)
+    return new if is_root else _nullable_as_union(new)
 
 
 def _limits(new: Schema) -> None:
@@ -149,8 +149,7 @@ def _dependencies(new: Schema) -> None:
         new[keyword] = {**(declared if isinstance(declared, Mapping) else {}), name: value}
 
 
-def _with_null(new: Schema) -> Schema:
-    """Translate ``nullable: true`` to a union with null."""
+def _nullable_as_union(new: Schema) -> Schema:
     flags = [new.pop(keyword, None) for keyword in ("nullable", "x-nullable")]
     inside = {keyword: value for keyword, value in new.items() if keyword not in _OUTSIDE_UNION}
     if True not in flags or not inside:

@@ -137,15 +137,14 @@ class EventLog:
 
     def wants(self, event: EventName) -> bool:
         """Return whether an event of this name would be written; call it once per tool call, before building one."""
-        return self._chosen().wants(event)
+        return self._destination().wants(event)
 
     def warm(self) -> None:
         """Load what the first event that is written would load."""
-        if self._chosen() is self._lines and self.wants("call_rejected"):
+        if self._destination() is self._lines and self.wants("call_rejected"):
             self._lines.warm()
 
-    def _chosen(self) -> Destination | Silence | _Application | _OwnLines:
-        """Return where events go now."""
+    def _destination(self) -> Destination | Silence | _Application | _OwnLines:
         # Runs on every accepted call, so it has to be fast.
         if EVENTS.handlers and (chosen := destination()) is not None:
             return chosen
@@ -182,7 +181,7 @@ class EventLog:
         self._write("warning", fields)
 
     def _write(self, level: str, fields: Mapping[str, Any]) -> None:
-        for write in (self._chosen().write, spans.emit_record):
+        for write in (self._destination().write, spans.emit_record):
             try:
                 write(level, fields)
             except StderrFullError:

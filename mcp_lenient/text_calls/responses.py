@@ -100,28 +100,26 @@ def requested_calls(
         TypeError: When it is none of these.
     """
     # A call of a tool that is not there is read all the same, so that its caller learns which there are.
-    toolset = KnownTools.of(tools, servers, is_open=True)
+    listed = KnownTools.of(tools, servers, is_open=True)
     blocks = _blocks(answer)
     requested = (
-        _in_text(blocks, toolset, dialect)
-        if isinstance(blocks, str)
-        else _in_blocks(blocks, toolset, dialect)
+        _in_text(blocks, listed, dialect) if isinstance(blocks, str) else _in_blocks(blocks, listed, dialect)
     )
-    if not requested.calls or not _is_cut_off(_plain(answer), blocks):
+    if not requested.calls or not _is_cut_off(_as_json(answer), blocks):
         return requested
     *calls, last = requested.calls
     return replace(requested, calls=(*calls, replace(last, may_be_cut=True)))
 
 
 def _in_blocks(
-    blocks: list[Mapping[str, Any]], toolset: KnownTools, dialect: str | Iterable[str] | None
+    blocks: list[Mapping[str, Any]], listed: KnownTools, dialect: str | Iterable[str] | None
 ) -> Requested:
     calls = [call for block in blocks if (call := _call_in(block)) is not None]
     if calls:
         first = calls[0][0]
         return Requested(first, tuple(call for form, call in calls if form == first))
     text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
-    return _in_text(text, toolset, dialect)
+    return _in_text(text, listed, dialect)
 
 
 _ENDS: Final = ("stop_reason", "finish_reason", "status")
@@ -143,7 +141,7 @@ def _is_cut_off(answer: Any, blocks: list[Mapping[str, Any]] | str) -> bool:
 
 def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     """Return the parts of a response that may be calls, or the text that is all of it."""
-    value = _plain(value)
+    value = _as_json(value)
     if isinstance(value, Mapping):
         if isinstance(value.get("choices"), Sequence) and value["choices"]:
             value = value["choices"][0]["message"]
@@ -157,7 +155,7 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):
-        blocks = list(map(_plain, value))
+        blocks = list(map(_as_json, value))
         if all(isinstance(block, Mapping) for block in blocks):
             return blocks
     what = "a text, or a response, message or blocks of Anthropic's or OpenAI's API"
@@ -165,8 +163,7 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     raise TypeError(msg)
 
 
-def _plain(value: Any) -> Any:
-    """Return the JSON of an object of an SDK."""
+def _as_json(value: Any) -> Any:
     return value.model_dump() if hasattr(value, "model_dump") else value
 
 

@@ -173,7 +173,6 @@ class _Scan:
             raise NoToolCallError(self._why_none())
 
     def _why_none(self) -> str:
-        """Return the reason why a text has no call."""
         where = self.source.where
         if not self.source.text.strip():
             return "The text is empty, so it contains no tool call."

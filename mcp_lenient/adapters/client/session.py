@@ -218,11 +218,8 @@ def _refuses(answer: Exception | Answer, tool: str) -> bool:
 
 def _text(answer: Answer) -> str:
     """Return the first text of an error result."""
-    is_error = _is_result(answer) and field(answer, "is_error")
+    # Not a task, nor a request for input.
+    is_result = isinstance(answer, CallToolResult) or is_dataclass(answer)
+    is_error = is_result and field(answer, "is_error")
     first = answer.content[0] if is_error and answer.content else None
     return first.text if isinstance(first, TextContent) else ""
-
-
-def _is_result(answer: object) -> bool:
-    """Return whether a call ended with a result, not with a task or a request for input."""
-    return isinstance(answer, CallToolResult) or is_dataclass(answer)

@@ -60,8 +60,10 @@ class LenientInterceptor:
     ) -> MCPToolCallResult:
         """Repair one call and send it, or answer it with the envelope."""
         server_tools = self._server_tools.setdefault(request.server_name, ServerTools())
-        source = ListedTools(server_tools, partial(self._list, request))
-        call = HostCall(request.name, request.args, who=partial(_who, request.server_name))
+        source = ListedTools(server_tools, partial(self._tools_of_all_pages, request))
+        call = HostCall(
+            request.name, request.args, who=lambda: {"server": request.server_name, **trace_fields()}
+        )
         decision = await self._gate.decide(call, source)
         if decision.refusal is not None:
             return CallToolResult.model_validate(decision.refusal)
@@ -70,8 +72,9 @@ class LenientInterceptor:
             return await handler(request)
         return with_repairs(await handler(request.override(**changed)), decision)
 
-    async def _list(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
-        """Return the tools of a server, from all pages."""
+    async def _tools_of_all_pages(
+        self, request: MCPToolCallRequest, _cursor: str | None
+    ) -> Mapping[str, Any]:
         if isinstance(self._servers, Mapping):
             connection = _with_headers(self._servers[request.server_name], request.headers)
             listed = await load_mcp_tools(None, connection=connection)
@@ -90,7 +93,3 @@ def _with_headers(connection: Mapping[str, Any], headers: Mapping[str, Any] | No
     if not headers or "url" not in connection:
         return connection
     return {**connection, "headers": {**(connection.get("headers") or {}), **headers}}
-
-
-def _who(server: str) -> dict[str, str | None]:
-    return {"server": server, **trace_fields()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from litellm.integrations.custom_logger import CustomLogger
 
 from mcp_lenient.adapters.gate import Gate, HostCall
-from mcp_lenient.adapters.litellm import private_gateway
+from mcp_lenient.adapters.litellm import private_gateway as gateway
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.source import ToolSource
 from mcp_lenient.engine.contract import Contract
@@ -84,15 +84,13 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         if call_type not in _CALLS or not isinstance(name, str) or not isinstance(schema, Mapping):
             return None
         server = data.get("mcp_server_name")
-        tool = HostTool(f"{server or ''}/{name}", schema, private_gateway.hints(server, name))
+        tool = HostTool(f"{server or ''}/{name}", schema, gateway.hints(server, name))
         sent = data.get("modified_arguments") or data.get("mcp_arguments")
-        call = HostCall(private_gateway.called_name(data, name), sent, who=partial(_who, data))
+        call = HostCall(gateway.called_name(data, name), sent, who=partial(_caller_fields, data))
         decision = await self._gate.decide(call, _OneTool(tool, self._compiled))
         if decision.refusal is not None:
             envelope = decision.refusal["_meta"]["mcp_lenient"]
-            raise private_gateway.refusal(
-                server, envelope["error_code"], decision.refusal["content"][0]["text"]
-            )
+            raise gateway.refusal(server, envelope["error_code"], decision.refusal["content"][0]["text"])
         return _with_arguments(data, sent, decision.run_with({})) if decision.replaces else None
 
 
@@ -114,8 +112,7 @@ def _with_arguments(data: dict[str, Any], sent: Any, arguments: dict[str, Any]) 
     return changed
 
 
-def _who(data: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the event fields that identify the caller."""
+def _caller_fields(data: Mapping[str, Any]) -> dict[str, str | None]:
     metadata = data.get("metadata")
     headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
     session = headers.get("mcp-session-id") if isinstance(headers, Mapping) else None

@@ -35,7 +35,7 @@ def server_behind(call_next: object) -> Any:
         if not isinstance(call_next, partial) or len(call_next.args) != 2:
             break
         call_next = call_next.args[1]
-    return getattr(_captured(call_next).get("self"), "server", None)
+    return getattr(_closure_variables(call_next).get("self"), "server", None)
 
 
 def middleware_behind(call_next: object) -> list[Any]:
@@ -56,7 +56,7 @@ def is_sdks(middleware: object) -> bool:
 def function_server(handler: object) -> Any:
     """Return the server whose functions a call handler runs; None if other code decides what is run."""
     for kind, method in _kinds():
-        for bound in (handler, *_captured(handler).values()):
+        for bound in (handler, *_closure_variables(handler).values()):
             server = getattr(bound, "__self__", None)
             if isinstance(server, kind) and getattr(bound, "__func__", None) is method:
                 return server if _runs_own_functions(server, kind) else None
@@ -92,7 +92,7 @@ def validator(tool: Any) -> ArgumentsValidator | None:
     if written is not tool.fn:
         # A function decorated by `@lenient` accepts everything and refuses calls itself.
         build: Callable[..., Any] = import_module(type(metadata).__module__).func_metadata
-        metadata = build(written, skip_names=_not_sent(tool), structured_output=False)
+        metadata = build(written, skip_names=_injected_parameters(tool), structured_output=False)
     return ArgumentsValidator(metadata)
 
 
@@ -105,8 +105,7 @@ def _runs_its_function(tool: Any) -> bool:
     return is_sdks_code and is_pydantics and callable(getattr(metadata, "pre_parse_json", None))
 
 
-def _not_sent(tool: Any) -> list[str]:
-    """Return the parameters that the SDK injects."""
+def _injected_parameters(tool: Any) -> list[str]:
     context = [tool.context_kwarg] if tool.context_kwarg is not None else []
     return [*context, *getattr(tool, "resolved_params", ())]
 
@@ -124,11 +123,10 @@ def request_handlers(server: object) -> dict[Any, Any] | None:
 
 def validates_input(handler: object) -> bool:
     """Return whether SDK 1 validates against the published schema before it runs this handler."""
-    return _captured(handler).get("validate_input") is True
+    return _closure_variables(handler).get("validate_input") is True
 
 
-def _captured(function: object) -> Mapping[str, Any]:
-    """Return the closure variables of a function, by name."""
+def _closure_variables(function: object) -> Mapping[str, Any]:
     names = getattr(getattr(function, "__code__", None), "co_freevars", ())
     captured: dict[str, Any] = {}
     for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=True):

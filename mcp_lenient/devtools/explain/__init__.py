@@ -308,7 +308,6 @@ class _Explainer:
             yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
 
     def _outcome(self, sent: Any, decision: Decision) -> Explanation:
-        """Say what becomes of the call."""
         fate, repairs, violations = decision.fate, decision.repairs, decision.violations
         declared = [repair for repair in repairs if repair.rule not in self.tiers]
         if declared:

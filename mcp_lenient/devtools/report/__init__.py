@@ -88,7 +88,7 @@ def read_report(
         elif store is not None:
             count = partial(KeptCounts(store).count, logs, chosen)
         else:
-            count = partial(_count, logs, chosen)
+            count = partial(_count_calls, logs, chosen)
         return _tried(partial(_made, count, top), folder, memory, progress, logs, store)
 
 
@@ -135,8 +135,7 @@ def _made(count: Callable[[Database, Path], Counted], top: int, database: Databa
     )
 
 
-def _count(logs: FoundLogs, selection: Selection, database: Database, folder: Path) -> Counted:
-    """Count the calls in logs."""
+def _count_calls(logs: FoundLogs, selection: Selection, database: Database, folder: Path) -> Counted:
     log, values = take_in(database, logs, folder), parameters(selection)
     ((first, last, _),) = database.run(span(selection), values)
     seconds = step(first, last)

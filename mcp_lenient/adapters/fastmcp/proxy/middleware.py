@@ -291,7 +291,6 @@ class ProxyMiddleware(LenientMiddleware):
         return tools
 
     async def _list_unchanged(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Return a list unchanged."""
         return await self._listed(call_next(context))
 
     on_list_resources = on_list_resource_templates = on_list_prompts = _list_unchanged
