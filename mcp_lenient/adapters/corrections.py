@@ -28,7 +28,7 @@ def corrected(
     replaced by their names.
     """
     fixes = [violation.fixes for violation in violations if violation.fixes]
-    choices = [patches for at, patches in enumerate(fixes) if patches not in fixes[:at]]
+    choices = [patches for index, patches in enumerate(fixes) if patches not in fixes[:index]]
     may_echo = isinstance(arguments, Mapping) and contract.policy.echo_values
     is_long = prod(map(len, choices)) > _MOST_WAYS or may_take_long(contract, arguments)
     if not fixes or not may_echo or is_long:
@@ -42,8 +42,8 @@ def corrected(
 def _with_all(arguments: Mapping[str, Any], patches: Sequence[Patch]) -> Mapping[str, Any] | None:
     """Return arguments after all patches, each once; None if one does not fit what another leaves."""
     try:
-        for at, patch in enumerate(patches):
-            arguments = arguments if patch in patches[:at] else applied(arguments, patch)
+        for index, patch in enumerate(patches):
+            arguments = arguments if patch in patches[:index] else applied(arguments, patch)
     except LookupError:
         return None
     return arguments

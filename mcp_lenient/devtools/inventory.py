@@ -212,8 +212,8 @@ def _properties(node: Node, depth: int) -> list[str]:
         return [line for lines in branches for line in lines]
     return [
         line
-        for at, lines in enumerate(branches)
-        for line in (f"- {'or' if at else 'either'} an object with:", *_indented(lines))
+        for index, lines in enumerate(branches)
+        for line in (f"- {'or' if index else 'either'} an object with:", *_indented(lines))
     ]
 
 

@@ -88,7 +88,7 @@ def read_calls(file: Path) -> list[RecordedRow]:
     if not rows:
         msg = f"{file}: there is no call in it"
         raise OutcomesError(msg)
-    order = {key: at for at, key in enumerate(same_tools)}
+    order = {key: index for index, key in enumerate(same_tools)}
     return sorted(rows, key=lambda row: order[str(row.tool.key)])
 
 
@@ -101,7 +101,7 @@ def judge_all(
         DefinitionsError: When the file cannot be read.
     """
     definitions = None if config is None else load_definitions(config)
-    parts = [rows[at : at + _PART] for at in range(0, len(rows), _PART)]
+    parts = [rows[index : index + _PART] for index in range(0, len(rows), _PART)]
     times: Counter[str] = Counter()
     for outcome in _judged(parts, definitions, config, min(jobs, len(parts))):
         times[outcome.call] += 1

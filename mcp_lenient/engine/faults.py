@@ -94,8 +94,8 @@ class _FaultSearch:
             elif isinstance(value, list):
                 # The length of the list says that no item may follow those of a tuple.
                 described = len(node.prefix) if _is_tuple(node) else None
-                for at, entry in enumerate(value[:described]):
-                    yield from self.of(node.item(at), entry, (*path, at))
+                for index, entry in enumerate(value[:described]):
+                    yield from self.of(node.item(index), entry, (*path, index))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
         targets = node.meant(value, exact_integers=self.exact)

@@ -497,15 +497,15 @@ class Reader:
         readings: list[Reading] = []
         mixed = not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in value)
         refused = sorted(key for key in scope.below if isinstance(key, int))
-        for at in range(len(value)) if scope.full else refused:
-            below, item = scope.below.get(at, BY_SCHEMA), place.node.item(at)
-            if below.full and self.takes(item, value[at]):
+        for index in range(len(value)) if scope.full else refused:
+            below, item = scope.below.get(index, BY_SCHEMA), place.node.item(index)
+            if below.full and self.takes(item, value[index]):
                 continue
-            inner = Place(item, place.call, (*place.path, at), (*place.to, at), item=True, mixed=mixed)
-            reading = self._read_refused(inner, value[at], below, partly=partly)
+            inner = Place(item, place.call, (*place.path, index), (*place.to, index), item=True, mixed=mixed)
+            reading = self._read_refused(inner, value[index], below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
-            out[at] = reading.value
+            out[index] = reading.value
             readings.append(reading)
         return _together(out, readings)
 

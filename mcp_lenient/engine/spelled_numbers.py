@@ -28,7 +28,7 @@ def _with_texts(nodes: Sequence[Node], value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _with_texts(children(nodes, key), entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_with_texts(children(nodes, at), item) for at, item in enumerate(value)]
+        return [_with_texts(children(nodes, index), item) for index, item in enumerate(value)]
     if isinstance(value, SpelledFloat) and any(way.may_be("string") for node in nodes for way in node.ways):
         return value.spelling
     return plain(value)

@@ -172,7 +172,7 @@ def _places(schema: Any) -> Iterator[tuple[Path, Schema]]:
             if keyword in NAMED and isinstance(value, Mapping):
                 waiting += [((*path, keyword, name), sub) for name, sub in value.items()]
             elif isinstance(value, list) and (keyword in SEVERAL or keyword == "items"):
-                waiting += [((*path, keyword, at), sub) for at, sub in enumerate(value)]
+                waiting += [((*path, keyword, index), sub) for index, sub in enumerate(value)]
             elif keyword in ONE:
                 waiting.append(((*path, keyword), value))
 

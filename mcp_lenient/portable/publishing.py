@@ -732,13 +732,13 @@ class _Conversion:
         )
 
     def _required(
-        self, author: Schema, published: Mapping[str, Property], listed: Schema, at: Path
+        self, author: Schema, by_name: Mapping[str, Property], listed: Schema, at: Path
     ) -> list[str]:
         names = [name for name in author.get("required") or () if isinstance(name, str)]
         if self._form.all_required:
-            return [entry.name for entry in published.values()]
-        required = [published[name].name for name in names if name in published]
-        undeclared = [name for name in names if name not in published]
+            return [entry.name for entry in by_name.values()]
+        required = [by_name[name].name for name in names if name in by_name]
+        undeclared = [name for name in names if name not in by_name]
         if undeclared and self._form.undeclared_required:
             return required + undeclared
         if undeclared:

@@ -379,9 +379,9 @@ def _contains(names: Names, sent: str, name: str) -> bool:
 
     A name sent with words in front only where it can be no other one: a number's, or the only one that is missing.
     """
-    node, ours, theirs = names.place.node, name_words(sent), name_words(name)
+    child, ours, theirs = names.place.node.property_nodes[name], name_words(sent), name_words(name)
     short, long = sorted((ours, theirs), key=len)
-    if isinstance(names.value[sent], bool) or _expects(node.property_nodes[name], "boolean"):
+    if isinstance(names.value[sent], bool) or _expects(child, "boolean"):
         return False
     if len("".join(short)) < _SHORTEST_BEGINNING:
         return False
@@ -391,9 +391,7 @@ def _contains(names: Names, sent: str, name: str) -> bool:
         return len(ours) > 1 and ours[:-1] == theirs[:-1] and is_begun
     if len(ours) < len(theirs):
         return long[: len(short)] == short or long[-len(short) :] == short
-    is_number = node.property_nodes[name].families == {"number"} and isinstance(
-        names.value[sent], (int, float)
-    )
+    is_number = child.families == {"number"} and isinstance(names.value[sent], (int, float))
     return is_qualified(sent, name) and len(names.unknown) == 1 and (is_number or names.missing == [name])
 
 

@@ -1052,10 +1052,10 @@ def _steps(key: str) -> Path:
 def _leads_to_a_value(top: Node, steps: Path) -> bool:
     """Return whether the schema declares each step of a path, or the last is into an object of a call's arguments."""
     reached = [top]
-    for at, step in enumerate(steps):
+    for index, step in enumerate(steps):
         ways = [way for node in reached for way in node.ways]
         # In another object of any names, the whole path may be a name: `files.py` for `files`.
-        if at == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, ways)):
+        if index == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, ways)):
             return isinstance(step, str)
         if isinstance(step, int):
             lists = [way for way in ways if way.is_only("array") and not way.prefix]
@@ -1075,7 +1075,7 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
     built = {step: inner for step, part in parts.items() for inner in _nested(part)}
     if built.keys() == parts.keys() and all(isinstance(step, str) for step in built):
         return (built,)
-    return ([built[at] for at in range(len(built))],) if built.keys() == {*range(len(parts))} else ()
+    return ([built[index] for index in range(len(built))],) if built.keys() == {*range(len(parts))} else ()
 
 
 # --- the table --------------------------------------------------------------------------------------------

@@ -430,11 +430,11 @@ def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[in
 
 def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
     """Return the schemas without their first union, and its branches; None if there is no union."""
-    for at, part in enumerate(parts):
+    for index, part in enumerate(parts):
         for keyword in ("anyOf", "oneOf"):
             if isinstance(branches := part.get(keyword), list):
                 rest = {name: value for name, value in part.items() if name != keyword}
-                return (*parts[:at], rest, *parts[at + 1 :]), branches
+                return (*parts[:index], rest, *parts[index + 1 :]), branches
     types = _types(part["type"] for part in parts if "type" in part)
     if types is None or len(types) < 2:
         return None

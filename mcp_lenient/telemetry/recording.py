@@ -112,11 +112,11 @@ def masked(
             entries[shown] = masked(entry, child, secret, hidden, depth + 1)
         return entries
     if isinstance(value, list):
-        options = {at: item.lstrip("-") for at, item in enumerate(value) if isinstance(item, str)}
+        options = {index: item.lstrip("-") for index, item in enumerate(value) if isinstance(item, str)}
         named = keys_naming_secret(options, secret)
         return [
-            masked(item, below(node, at), secret, hides if named <= {at} else _SECRET, depth + 1)
-            for at, item in enumerate(value)
+            masked(item, below(node, index), secret, hides if named <= {index} else _SECRET, depth + 1)
+            for index, item in enumerate(value)
         ]
     if isinstance(value, str):
         return _text(value, node, secret, hides, depth)

@@ -112,10 +112,10 @@ class Stderr:
         if stream is None:
             return
         text = f"{line}\n"
-        for at in range(0, len(text), _CHUNK):
-            if not _has_room(stream, _WAIT_MS if at else 0):
+        for index in range(0, len(text), _CHUNK):
+            if not _has_room(stream, _WAIT_MS if index else 0):
                 raise StderrFullError
-            stream.write(text[at : at + _CHUNK])
+            stream.write(text[index : index + _CHUNK])
             stream.flush()
 
     debug = warning = info

@@ -216,10 +216,10 @@ class _Maker:
         size = max(int(keywords.get("minProperties", 0)), 0 if may_be_empty else 1)
         child = self.tree.node(node.extra if isinstance(node.extra, Mapping) else True)
         example: dict[str, Any] = {}
-        for at in range(_TRIES):
+        for index in range(_TRIES):
             if len(example) == size:
                 break
-            example[self._name(keywords.get("propertyNames"), depth, at)] = self._of(child, depth + 1)
+            example[self._name(keywords.get("propertyNames"), depth, index)] = self._of(child, depth + 1)
         return example
 
     def _name(self, names: Any, depth: int, at: int) -> str:

@@ -107,8 +107,8 @@ class _Difference:
             for key in (key for key in old if key in new):
                 self._compare(old[key], new[key], (*path, key))
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-            for at, (one, other) in enumerate(zip(old, new, strict=True)):
-                self._compare(one, other, (*path, at))
+            for index, (one, other) in enumerate(zip(old, new, strict=True)):
+                self._compare(one, other, (*path, index))
         else:
             self.replaced[path] = old, new
 

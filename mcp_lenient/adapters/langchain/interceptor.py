@@ -59,11 +59,10 @@ class LenientInterceptor:
         handler: Callable[[MCPToolCallRequest], Awaitable[MCPToolCallResult]],
     ) -> MCPToolCallResult:
         """Repair one call and send it, or answer it with the envelope."""
-        server_tools = self._server_tools.setdefault(request.server_name, ServerTools())
-        source = ListedTools(server_tools, partial(self._tools_of_all_pages, request))
-        call = HostCall(
-            request.name, request.args, who=lambda: {"server": request.server_name, **trace_fields()}
-        )
+        name = request.server_name
+        server_tools = self._server_tools.setdefault(name, ServerTools())
+        source = ListedTools(server_tools, partial(self._tools, request))
+        call = HostCall(request.name, request.args, who=lambda: {"server": name, **trace_fields()})
         decision = await self._gate.decide(call, source)
         if decision.refusal is not None:
             return CallToolResult.model_validate(decision.refusal)
@@ -72,9 +71,7 @@ class LenientInterceptor:
             return await handler(request)
         return with_repairs(await handler(request.override(**changed)), decision)
 
-    async def _tools_of_all_pages(
-        self, request: MCPToolCallRequest, _cursor: str | None
-    ) -> Mapping[str, Any]:
+    async def _tools(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
         if isinstance(self._servers, Mapping):
             connection = _with_headers(self._servers[request.server_name], request.headers)
             listed = await load_mcp_tools(None, connection=connection)

@@ -68,8 +68,8 @@ def _arguments(ctx: Request) -> Any:
 
 def _before(lenient: object, middleware: list[Any]) -> list[Any]:
     """Return the middleware of others before one; all of it if that is not in the list."""
-    at = next((at for at, entry in enumerate(middleware) if entry is lenient), len(middleware))
-    return [entry for entry in middleware[:at] if not private_sdk.is_sdks(entry)]
+    index = next((index for index, entry in enumerate(middleware) if entry is lenient), len(middleware))
+    return [entry for entry in middleware[:index] if not private_sdk.is_sdks(entry)]
 
 
 class LenientServerMiddleware:

@@ -163,9 +163,9 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, sent: object) -> Path | None:
     """Return the path of a map entry whose key has an error; union branches follow the mark in ``loc``."""
-    for at in (at for at in range(len(loc) - 1, 0, -1) if loc[at] == _KEY_MARK):
-        path = _path(arguments, loc[:at], _ANY)
-        if path and (at == len(loc) - 1 or path[-1] == sent):
+    for index in (index for index in range(len(loc) - 1, 0, -1) if loc[index] == _KEY_MARK):
+        path = _path(arguments, loc[:index], _ANY)
+        if path and (index == len(loc) - 1 or path[-1] == sent):
             return path
     return None
 
@@ -221,7 +221,7 @@ def _walks(arguments: Mapping[str, Any], loc: Path) -> Iterator[tuple[Path, Any]
 def ordered(faults: Collection[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
     """Return the faults, each once, in the order of the arguments, missing names last."""
     unique = dict.fromkeys(faults)
-    positions = {step(name): at for at, name in enumerate(arguments)}
+    positions = {step(name): index for index, name in enumerate(arguments)}
 
     def place(fault: Fault) -> tuple[bool, int]:
         return fault.kind == "missing", positions.get(fault.path[0], -1) if fault.path else -1

@@ -153,7 +153,7 @@ def _lines(node: Node, path: Path) -> Iterator[tuple[Path, int]]:
     if isinstance(node, MappingNode):
         entries = [(str(key.value), key.start_mark.line + 1, entry) for key, entry in node.value]
     elif isinstance(node, SequenceNode):
-        entries = [(at, entry.start_mark.line + 1, entry) for at, entry in enumerate(node.value)]
+        entries = [(index, entry.start_mark.line + 1, entry) for index, entry in enumerate(node.value)]
     for name, line, entry in entries if len(path) < MAX_DEPTH else ():
         yield from _lines(entry, (*path, name))
         yield (*path, name), line
@@ -169,8 +169,8 @@ def _not_json(value: Any, path: Path) -> Iterator[DefinitionFault]:
                 yield DefinitionFault((*path, str(name)), "this name is not a string; put it in quotes.")
             yield from _not_json(entry, (*path, name))
     elif isinstance(value, list):
-        for at, entry in enumerate(value):
-            yield from _not_json(entry, (*path, at))
+        for index, entry in enumerate(value):
+            yield from _not_json(entry, (*path, index))
     elif isinstance(value, float) and not math.isfinite(value):
         yield DefinitionFault(path, "must be a finite number.")
     elif not isinstance(value, (str, int, float, type(None))):

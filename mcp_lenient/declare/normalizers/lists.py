@@ -160,7 +160,7 @@ def _tags(
         _refuse(Text("send an array of strings or null"))
     if not isinstance(listed, list):
         return listed
-    wrong = [at for at, tag in enumerate(listed) if not isinstance(tag, str)]
+    wrong = [index for index, tag in enumerate(listed) if not isinstance(tag, str)]
     if wrong:
         message = Text("send an array of strings or null; each item must be a string")
         if listed is value:

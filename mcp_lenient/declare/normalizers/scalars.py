@@ -150,8 +150,8 @@ def _is_number(value: object) -> bool:
 Order = Literal["dmy", "mdy"]
 _MAX_DATE: Final = 40
 _MONTHS: Final = {
-    name: at
-    for at, names in enumerate(
+    name: index
+    for index, names in enumerate(
         "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|"
         "oct october|nov november|dec december".split("|"),
         start=1,

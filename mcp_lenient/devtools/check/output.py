@@ -101,7 +101,7 @@ def _property(text: str) -> str:
 
 def as_sarif(findings: Sequence[Finding], server: str) -> str:
     """Return the findings as SARIF 2.1.0, for code scanning."""
-    numbers = {check.code: at for at, check in enumerate(CHECKS)}
+    numbers = {check.code: index for index, check in enumerate(CHECKS)}
     driver = {
         "name": "mcp-lenient",
         "version": version("mcp-lenient"),

@@ -152,8 +152,8 @@ class Surface:
 def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
     for name, child in node.property_nodes.items():
         yield Spot(child, within(place, name), name, name not in node.required, depth + 1)
-    for at, item in enumerate(node.prefix):
-        yield Spot(item, f"{place}[{at}]", None, optional=False, depth=depth + 1)
+    for index, item in enumerate(node.prefix):
+        yield Spot(item, f"{place}[{index}]", None, optional=False, depth=depth + 1)
     if isinstance(node.items.schema, Mapping) and node.items.schema and not node.prefix:
         yield Spot(node.items, f"{place}[]", None, optional=False, depth=depth + 1)
     if isinstance(node.extra, Mapping) and node.extra:  # the schema of undeclared names

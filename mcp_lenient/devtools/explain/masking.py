@@ -44,7 +44,7 @@ class Mask:
                 key: item if named <= {raw} else HIDDEN for raw, (key, item) in zip(value, shown, strict=True)
             }
         if isinstance(value, list):
-            return [self._masked(below(node, at), item) for at, item in enumerate(value)]
+            return [self._masked(below(node, index), item) for index, item in enumerate(value)]
         is_other = node is not None and not any(fits(way.types, value) for way in node.ways)
         return HIDDEN if isinstance(value, str) and is_other and not is_name(value) else value
 

@@ -80,7 +80,7 @@ class Trace:
         """
         read = {proposal.pointer for proposal in self.proposals.values()}
         places = {*read, *self.stopped}
-        within = {place[:at] for place in places for at, sign in enumerate(place) if sign == "/"}
+        within = {place[:index] for place in places for index, sign in enumerate(place) if sign == "/"}
         unread = [place for place in self.stopped if place and place not in {*read, *within}]
         return {place: closest(self.stopped[place].values()) for place in unread}
 
