@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 RENAMED_TOOL: Final = Repair(RENAME_TOOL, "", "string", "string")
 _MOST: Final = 10_000
 _MANY_ALIKE: Final = 3
-"""Different calls with the same faults, after which the caller is told so."""
+"""Different calls with the same faults, after which the answer says so."""
 
 
 class Gate:

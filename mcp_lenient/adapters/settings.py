@@ -163,7 +163,7 @@ class Operator:
     Attributes:
         policies: The policies with their definitions.
         recording: The file that calls are appended to.
-        keeps_values: Whether arguments are told to the application, or recorded.
+        keeps_values: Whether arguments are passed to the application, or recorded.
         telemetry: Records outcomes.
         repeats: Remembers refused calls.
         reloads: Whether there is a file to watch.

@@ -48,7 +48,7 @@ class Decision:
         status: Whether the arguments are valid unchanged, valid once repaired, or refused.
         arguments: The arguments: the same object when ``accepted``; partly repaired when ``refused``.
         repairs: The changes made.
-        violations: The rules errors; empty unless ``refused``.
+        violations: The remaining faults, worded; empty unless ``refused``.
         mode: The mode of the policy in force: whether an adapter applies this decision or only logs it.
         tool: The tool's name, where it is known.
         certain: Whether a refusal is the tool's own, and does not rest on its published schema alone.
@@ -122,7 +122,7 @@ class Decision:
 
     @property
     def applied_repairs(self) -> tuple[Repair, ...]:
-        """The repairs that the tool's result tells: those that took effect, and were not only observed."""
+        """The repairs that the tool's result names: those that took effect, and were not only observed."""
         return self.repairs if self.fate in ("repaired", "forwarded") else ()
 
     def with_repairs(self, result: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Contract:
         validator: What accepts or refuses, after the normalizers that the author declared.
         tool: The host's record of the tool; one with a schema alone where there is no host.
         policies: The policies that it was compiled with.
-        certain: Whether the tool's own validator is asked, and not its published schema alone.
+        certain: Whether the tool's own validator judges, and not its published schema alone.
         as_texts: Whether a client can send nothing but strings, as to a prompt; the violations ask for nothing else.
         normalizing: The validator that runs the declared normalizers, if there are any.
         listed: The schema as it is listed, and ``form`` the name of its form, if that is not as the author wrote it.

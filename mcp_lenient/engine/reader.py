@@ -137,7 +137,7 @@ class Plan:
     def obstacle(
         self, rule: Rule, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
     ) -> Obstacle | None:
-        """Return why a rule is not asked about a value of a JSON type at a node; None if it is."""
+        """Return why a rule is not applied to a value of a JSON type at a node; None if it is."""
         if kind not in rule.takes:
             return Obstacle.TAKES
         if node.unread:
@@ -152,7 +152,7 @@ class Plan:
         return self._obstacle(rule)
 
     def _obstacle(self, rule: Rule) -> Obstacle | None:
-        """Return why a rule is asked nowhere in this tool."""
+        """Return why a rule is applied nowhere in this tool."""
         if rule.name in self.policy.disable:
             return Obstacle.DISABLED
         if not rule.certain:
@@ -302,7 +302,7 @@ class Reader:
         for rule in rules:
             if best < rule.cost:  # by rules of better tiers alone
                 break
-            # A text that is refused is told by the faults of what it holds, which is therefore read partly.
+            # The faults of what a refused text holds explain it, so that is read partly.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
             for new in rule.apply(place, value):
                 reading = self._by_rule(rule, place, value, new, hops=hops - 1, partly=goes_on)
@@ -331,7 +331,7 @@ class Reader:
     def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         """Return the readings that change only what is in a value, or those by the branches of a union.
 
-        The whole ones, cheapest first; if there are none, one that is not whole, if it is asked for.
+        The whole ones, cheapest first; if there are none, one that is not whole, if it is wanted.
         """
         node = place.node
         if node.is_union:

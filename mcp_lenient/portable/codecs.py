@@ -330,7 +330,7 @@ class Fields(Codec):
 
     Attributes:
         properties: How they are said.
-        others: How the value of a name that is not prop is said; None if the published form forbids such names.
+        others: How the value of a name that is not declared is said; None if the published form forbids such names.
     """
 
     properties: Mapping[str, Property]

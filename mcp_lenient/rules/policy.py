@@ -98,7 +98,7 @@ def _remembers_stated(policy: type[PolicyT]) -> type[PolicyT]:
 class Policy:
     """The leniency of a server, or of some of its tools; frozen, and validated when built.
 
-    What a policy for some tools does not state is that of the server: :meth:`under`. ``docs/how-to/policy.md`` has more of each field.
+    What a policy for some tools does not state is that of the server: :meth:`under`. The how-to on policies has more of each field.
 
     >>> Policy(mode="observe", disable={"fold_enum"})
     Policy(mode='observe', disable={'fold_enum'})
@@ -109,7 +109,8 @@ class Policy:
         mode: ``"repair"``; ``"observe"`` changes nothing and logs what it would have done; ``"off"`` lets every call through.
         unrepairable: What happens to a call that cannot be repaired where only a published schema speaks: ``"forward"``,
             ``"refuse"``, or None for what is usual there: the proxy refuses, all else forwards.
-        rules: The rules in force, yours among them. With any rule for names, names of tools are repaired (``rename_tool``).
+        rules: The rules in force; yours is a :class:`mcp_lenient.ValueRule`, :class:`mcp_lenient.NameRule` or
+            :class:`mcp_lenient.CallRule`. With any rule for names, names of tools are repaired too (``rename_tool``).
         disable: Names of disabled rules.
         limits: Bounds on size, depth and parsed text.
         aliases: Other names of top-level parameters, ``{"task": ("query", "q")}``.

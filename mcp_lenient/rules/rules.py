@@ -56,7 +56,7 @@ _LONGEST_OPENING: Final = 200
 
 
 class Obstacle(enum.Enum):
-    """Why a rule is not asked about a value, in the order in which a rule meets it: the place, the policy or the tool."""
+    """Why a rule is not applied to a value, in the order in which this is checked: the place, the policy or the tool."""
 
     TAKES = "the value has a type that is not in `takes`"
     UNREAD = "this part of the schema is not read"
@@ -212,11 +212,11 @@ class ValueRule(_Rule[Any]):
         read: Yields what a value at a place may mean: other values, or ``ABSENT`` to leave it out; nothing for a value that
             does not have the form which the rule reads.
         takes: JSON types of the values it reads.
-        gives: JSON types of the values it makes: it is asked where only these are accepted; empty for any. ``"absent"``, if it
-            leaves values out: it is asked where a property is optional.
+        gives: JSON types of the values it makes: it is applied where only these are accepted; empty for any. ``"absent"``, if it
+            leaves values out: it is applied where a property is optional.
         literal: Whether it may choose between union branches of different JSON types.
         chains: Whether another rule may be applied to its result.
-        asks: A guard of the place alone: where it does not hold, the rule is not asked.
+        asks: A guard of the place alone: where it does not hold, the rule is not applied.
         guards: The conditions of a result, in the order in which they are checked.
         keeps: Whether the result keeps the sent value, or the guard that says so: in destructive tools nothing else is used,
             nor a tier above 2 without such a guard.

@@ -260,7 +260,7 @@ class DecisionHook:
         self._failed = False
 
     def __call__(self, decision: Decision, secret: frozenset[str] = frozenset()) -> None:
-        """Call the function with a decision; where values are not asked for, without them."""
+        """Call the function with a decision; without values where they are not wanted."""
         try:
             # A copy: what the function changes of it must not reach the tool or the answer.
             self._function(deepcopy(decision) if self._values else _without_values(decision, secret))

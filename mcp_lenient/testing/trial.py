@@ -192,7 +192,7 @@ class _AnyCall(CallToolRequest):
 class Trial:
     """One tool of a connected server, with a recorder in front of its body.
 
-    ``validator`` is the tool's authors or, where it is not known, that of its published schema. ``rules`` are the names of
+    ``validator`` is the tool's own or, where it is not known, that of its published schema. ``rules`` are the names of
     the policy's rules; other repairs come from the author's declarations.
     """
 

@@ -19,7 +19,7 @@ _LONGEST_REST: Final = 2**15
 
 
 def leaked_markup(arguments: Mapping[Any, Any]) -> list[str]:
-    """Return the parameters whose text goes on with the markup of their call; each accepted call is asked.
+    """Return the parameters whose text goes on with the markup of their call; each accepted call is searched.
 
     There it is closed by a tag of its own name, which nothing in it has opened:
     github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.

@@ -72,7 +72,7 @@ def unapplied(plan: Plan, trace: Trace) -> list[Unapplied]:
 
 
 def _places(faults: Iterable[Fault]) -> Iterable[tuple[Path, type[Rule]]]:
-    """Return the paths of refused values and names, and of the arguments, with the type of rules that are asked there."""
+    """Return the paths of refused values and names, and of the arguments, with the type of rules that are applied there."""
     places: dict[tuple[Path, type[Rule]], None] = {}
     for fault in faults:
         if fault.of_name or fault.kind == "overlooked":
@@ -118,7 +118,7 @@ def _of_guard(guard: Guard) -> str:
 
 
 def _obstacle(plan: Plan, rule: Rule, place: Location) -> Obstacle | None:
-    """Return why a rule is not asked about a value, at the node or branch that comes closest to asking it."""
+    """Return what keeps a rule from a value, at the closest node or branch."""
     node, kind = place.node, json_type(place.value)
     if node is None:
         return None
