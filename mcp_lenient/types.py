@@ -12,9 +12,9 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object", 
 Path = tuple[str | int, ...]
 """The path of a value in the arguments: property names and list indices from the top."""
 
-FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "key", "size"]
+FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "key", "ambiguous", "size"]
 """The kind of a fault: a wrong JSON type, a wrong value, a missing, unknown or ignored (``overlooked``) name, a wrong
-key of a map, or arguments that are too large."""
+key of a map, a value with several readings, or arguments that are too large."""
 
 ViolationCode = Literal[
     "type",
@@ -53,6 +53,8 @@ class Fault:
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
     ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`). ``reason``
     says in this library's words what is wrong, without the value. ``expected_types`` are the author's too.
+    ``keyword`` is that of the schema which the value breaks, ``node`` its place in the schema, and ``bound`` what the
+    keyword says; for ``ambiguous``, the readings.
     """
 
     path: Path
@@ -61,7 +63,7 @@ class Fault:
     error_code: str | None = None
     reason: str | None = field(default=None, compare=False)
     expected_types: tuple[str, ...] = field(default=(), repr=False)
-    keyword: str = field(default="", compare=False)
+    keyword: str | None = field(default=None, compare=False)
     bound: Any = field(default=None, compare=False, repr=False)
     node: Any = field(default=None, compare=False, repr=False)
 

@@ -196,7 +196,7 @@ def _facts(node: Node) -> Iterator[str]:
     """Return what is accepted: types and all allowed values, then the limits."""
     words = Language()
     yield expected(node, words, all_values=True) or "any JSON value"
-    limits = {expected(way, words): _limits(way) for way in node.ways if way.types != ("null",)}
+    limits = {expected(way, words): _limits(way) for way in node.ways if way.declared_types != ("null",)}
     for kind, limit in limits.items():
         if limit:
             yield f"must {limit}" if len(limits) == 1 else f"{kind} must {limit}"

@@ -38,8 +38,9 @@ _MAX_BRANCHES: Final = 16
 """Branches of a union that are explained; of more, those that declare most names of the value."""
 
 
-def _fault(path: Path, keyword: str, node: Node | None, bound: Any = None) -> Fault:
-    return Fault(path, _KINDS.get(keyword, "value"), keyword=keyword, bound=bound, node=node)
+def _fault(path: Path, keyword: str | None, node: Node | None, bound: Any = None) -> Fault:
+    kind = "value" if keyword is None else _KINDS.get(keyword, "value")
+    return Fault(path, kind, keyword=keyword, bound=bound, node=node)
 
 
 def faults(
@@ -71,7 +72,9 @@ class _FaultSearch:
         if at not in self._seen:
             is_whole = not (self.exact and (node.looks_within or node.is_only("integer")))
             accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
-            faults_here = () if accepted else (*self.reasons(node, value, path),) or (_fault(path, "", node),)
+            faults_here = (
+                () if accepted else (*self.reasons(node, value, path),) or (_fault(path, None, node),)
+            )
             self._seen[at] = faults_here
         return self._seen[at]
 
@@ -79,7 +82,7 @@ class _FaultSearch:
         """Yield the faults of a value that is known to be refused."""
         if node.is_union:
             yield from self._of_union(node, value, path)
-        elif not fits(node.types, value, exact_integers=self.exact):
+        elif not fits(node.declared_types, value, exact_integers=self.exact):
             yield _fault(path, "type", node)
         elif not node.lists(value):
             yield _fault(path, "enum", node)
@@ -181,7 +184,6 @@ _OF_NAMES: Final[Mapping[str, str]] = {
     "missing": "required",
     "unknown": "additionalProperties",
     "overlooked": "additionalProperties",
-    "size": "size",
 }
 
 
@@ -190,7 +192,7 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
 
     None above others at a value of the right type, and none below a wrong or tied value.
     """
-    tied = {fault.path for fault in judged if fault.keyword == "ambiguous"}
+    tied = {fault.path for fault in judged if fault.kind == "ambiguous"}
     within = {above for fault in judged for above in _above(fault.path)}
     paths = (fault.path for fault in judged if fault.kind in ("type", "value") and fault.path in within)
     wrong = tied | {path for path in paths if not _is_of_type(refused, path)}
@@ -200,7 +202,7 @@ def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
     cache: dict[Path, tuple[Fault, ...]] = {}
     for fault in judged:
         is_hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong
-        is_tied = fault.path in tied and fault.keyword != "ambiguous"
+        is_tied = fault.path in tied and fault.kind != "ambiguous"
         if not is_hidden and not is_tied and wrong.isdisjoint(_above(fault.path)):
             explanation = _explained(refused, fault, cache)
             at_blamed = [entry for entry in explanation if (entry.path, entry.of_name) in blamed]
@@ -230,7 +232,7 @@ def _explained(refused: Refused, fault: Fault, cache: dict[Path, tuple[Fault, ..
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
     if _says_no_more(refused, fault):
         fault = Fault(fault.path, fault.kind)
-    if fault.keyword or fault.error_code:
+    if fault.keyword or fault.error_code or fault.kind in ("ambiguous", "size"):
         return (fault,)
     if fault.kind == "key":
         maps = refused.look(fault.path[:-1]).ways

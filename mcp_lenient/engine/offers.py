@@ -159,7 +159,9 @@ class Offers:
         self._validated_left -= len(self._faults)
         if self._validated_left < 0:
             return False
-        before = {(fault.path, fault.kind) for fault in self._faults}
+        before = {
+            (fault.path, "value" if fault.kind == "ambiguous" else fault.kind) for fault in self._faults
+        }
         # A fault above or below a place of the group is one of its own.
         return all(
             (fault.path, fault.kind) in before

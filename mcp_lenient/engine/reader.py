@@ -147,7 +147,7 @@ class Plan:
                 return Obstacle.REQUIRED
             if (obstacle := rule.obstacle(node)) is not None:
                 return obstacle
-            if in_union and not (rule.literal or rule.leaves_out or kind in (node.kinds or ())):
+            if in_union and not (rule.literal or rule.leaves_out or kind in node.accepted_types):
                 return Obstacle.UNION
         return self._obstacle(rule)
 
@@ -361,7 +361,7 @@ class Reader:
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
         readings = [self.read(place.as_branch(way), value, below) for way in ways]
         whole = [reading for reading in readings if reading.whole]
-        if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
+        if isinstance(value, (dict, list)) and {"array", "object"} <= node.accepted_types:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
             whole = [reading for reading in whole if worst_tier(reading.cost) <= _CLOSE_TIER]
         if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
@@ -589,7 +589,7 @@ def _tied(sent: dict[str, Any], readings: Sequence[Reading]) -> Reading:
 
 
 def _tie(path: Path, values: Sequence[Any]) -> Fault:
-    return Fault(path, "value", keyword="ambiguous", bound=tuple(values))
+    return Fault(path, "ambiguous", bound=tuple(values))
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from mcp_lenient.engine.reader import Plan
     from mcp_lenient.portable.forms import Form
 
-_WORDS = {"missing": "is missing", "unknown": "is not a known name", "type": "has the wrong type"}
+_WORDS = {
+    "missing": "is missing",
+    "unknown": "is not a known name",
+    "type": "has the wrong type",
+    "ambiguous": "has several readings",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -520,8 +520,8 @@ class _Conversion:
             f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
         )
         _add_note(listed, f"{kind} as text{wanted}")
-        taken = self._tree.node(authors or author).taken
-        if self._unions or taken is None or "string" in taken:
+        node = self._tree.node(authors or author)
+        if self._unions or node.takes_any_type or "string" in node.accepted_types:
             return self._json_object(listed["description"]), JsonObject()
         return listed, JsonText()
 

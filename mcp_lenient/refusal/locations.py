@@ -118,8 +118,8 @@ class Refused:
             return False
         if not isinstance(place.value, str):
             return True
-        kinds = {kind for way in place.ways for kind in way.kinds or ()}
-        is_container = bool(kinds & {"array", "object"}) or looks_like_json(place.value)
+        types = frozenset() if place.node is None else place.node.accepted_types
+        is_container = bool(types & {"array", "object"}) or looks_like_json(place.value)
         return not is_container and place.value not in self.private_texts
 
     def may_tell(self, place: Location, value: Any) -> bool:

@@ -83,8 +83,8 @@ _NULL: Final[_Kind] = ("null", ())
 
 def likely_types(way: Node) -> tuple[str, ...]:
     """Return the JSON types of a branch, or else of the values it lists or the keywords it uses."""
-    if way.types is not None:
-        return tuple([kind for kind in way.types if kind in _PLURALS])
+    if way.declared_types is not None:
+        return tuple([kind for kind in way.declared_types if kind in _PLURALS])
     if way.enum is not None:
         return tuple(dict.fromkeys(map(json_type, way.enum[:MAX_VALUES])))
     return ("object",) if way.properties else ()
@@ -168,7 +168,7 @@ def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
 def limit(fault: Fault, words: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
     if not isinstance(fault.bound, list):
-        return requirement(fault.keyword, fault.bound, words)
+        return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, words)
     said = [words.all_of([limit(each, words) for each in way]) for way in fault.bound[: _MAX_TYPES + 1]]
     return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
 

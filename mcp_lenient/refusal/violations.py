@@ -60,6 +60,10 @@ _IS_NOT_BY_TOOL: Final = marked_plural(
 )
 
 
+def _code(fault: Fault) -> ViolationCode:
+    return _CODES.get(fault.keyword or fault.kind, "value")
+
+
 class Offered(NamedTuple):
     """The patches that correct a group of faults, likeliest first, and also those of a name whose value is still refused."""
 
@@ -69,14 +73,16 @@ class Offered(NamedTuple):
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
     """Return the first groups of faults that are alike; the last one knows how many are ``untold``."""
-    by_place: dict[tuple[Path, bool], dict[str, Fault]] = {}
+    by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
     for fault in faults:
         by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
     alike: dict[Any, tuple[Iterable[Fault], list[Path]]] = {}
     for (path, is_key), found in by_place.items():
-        if "" in found:
-            found[""] = found.pop("")  # what the author says comes last
-        said = frozenset([(each.keyword, each.node, each.detail, each.reason) for each in found.values()])
+        if None in found:
+            found[None] = found.pop(None)  # what the author says comes last
+        said = frozenset(
+            [(_code(each), each.keyword, each.node, each.detail, each.reason) for each in found.values()]
+        )
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
         _, paths = alike.setdefault((pattern, is_key, said), (found.values(), []))
         paths.append(path)
@@ -110,16 +116,16 @@ class FaultGroup:
         self.faults, self.paths = [*faults], paths[:_MAX_SAMPLES]
         self.places = [refused.look(path) for path in self.paths]
         self.first, self.own, self.keyword = self.places[0], self.faults[-1], self.faults[0].keyword
-        self.rivals: Sequence[Any] = self.faults[0].bound if self.keyword == "ambiguous" else ()
         # Of a key of a map, the fault's bound is what the schema of keys refuses.
         self.is_of_key = self.keyword == "propertyNames"
-        self.code = _CODES.get(self.keyword or self.faults[0].kind, "value")
+        self.code = _code(self.faults[0])
+        self.rivals: Sequence[Any] = self.faults[0].bound if self.code == "ambiguous" else ()
         is_of_any = self.code in ("unknown", "size")
         said = () if is_of_any else (*[each.node for each in self.faults], self.first.node)
         self.node: Node = next(filter(None, said), None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
         if self.is_of_key and self.node.once(say.allowed_values):
             self.code = "enum"
-        self.kinds = self.node.all_kinds - {"null"}
+        self.kinds = self.node.accepted_types - {"null"}
         # A prompt's arguments can be nothing but strings.
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
@@ -257,11 +263,12 @@ class FaultGroup:
             told = words(_RECEIVED[json_type(value)], value=in_json(value))
         else:
             told = words.either([words(ONE_OF_A_TYPE[each]) for each in self.types])
-        sizes = [say.SIZES[each.keyword[3:]] for each in self.faults if each.keyword[3:] in say.SIZES]
+        names = [each.keyword[3:] for each in self.faults if each.keyword is not None]
+        sizes = [say.SIZES[name] for name in names if name in say.SIZES]
         if sizes and self.total == 1 and isinstance(value, (str, list, Mapping)):
             size = words.plural(*sizes[0], len(value))
             return words("{received} of {size}", received=told, size=size)
-        return told if is_told or self.keyword in ("type", "enum", "") else ""
+        return told if is_told or self.keyword in ("type", "enum", None) else ""
 
     def _ambiguous(self, named: str) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""

@@ -161,7 +161,7 @@ def _are_alike(parts: Sequence[str]) -> bool:
 
 
 def _expects(node: Node, kind: str) -> bool:
-    return any(kind in (way.kinds or ()) for way in node.ways)
+    return any(kind in way.accepted_types for way in node.ways)
 
 
 def _description_words(node: Node) -> set[str]:
@@ -171,7 +171,7 @@ def _description_words(node: Node) -> set[str]:
 
 def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
-    formats = [way.format for way in place.node.ways if "string" in (way.kinds or ())]
+    formats = [way.format for way in place.node.ways if "string" in way.accepted_types]
     if isinstance(value, (list, dict)):
         is_text_likely = formats and (formats[0] == "json" or "json" in _description_words(place.node))
     else:
@@ -391,7 +391,8 @@ def _contains(names: Names, sent: str, name: str) -> bool:
         return len(ours) > 1 and ours[:-1] == theirs[:-1] and is_begun
     if len(ours) < len(theirs):
         return long[: len(short)] == short or long[-len(short) :] == short
-    is_number = child.families == {"number"} and isinstance(names.value[sent], (int, float))
+    types = child.accepted_types - {"null"}
+    is_number = types and types <= {"integer", "number"} and isinstance(names.value[sent], (int, float))
     return is_qualified(sent, name) and len(names.unknown) == 1 and (is_number or names.missing == [name])
 
 

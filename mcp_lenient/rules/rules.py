@@ -148,7 +148,7 @@ class Place(NamedTuple):
 
     def as_branch(self, way: Node) -> Place:
         """Return the place as a branch of the union here describes it."""
-        same, union = (self.call, self.path, self.to, self.name), self.union or len(self.node.families) > 1
+        same, union = (self.call, self.path, self.to, self.name), self.union or self.node.mixes_types
         return Place(way, *same, item=self.item, mixed=self.mixed, union=union, branch=True)
 
 
@@ -239,17 +239,18 @@ class ValueRule(_Rule[Any]):
 
     def obstacle(self, node: Node) -> Obstacle | None:
         """Return what at a node this rule is not made for; None if it is for such a node."""
-        kinds = node.kinds or frozenset()
+        types = node.accepted_types
         if self.gives and not self.leaves_out:
-            if not (kinds and kinds.issubset(self.gives)):
+            is_named = not node.is_union or node.declared_types is not None
+            if node.takes_any_type or not is_named or not types.issubset(self.gives):
                 return Obstacle.GIVES
             # The numbers of an enum without a type are read by the rule for enums.
-            if node.types is None and not kinds.isdisjoint(_NUMBERS):
+            if node.declared_types is None and not types.isdisjoint(_NUMBERS):
                 return Obstacle.ENUM
         if self.asks is not None and not self.asks.holds(node):
             return Obstacle.ASKS
         # It changes more of a scalar than its type, or also the type of an allowed value.
-        is_literal = self.literal and node.types is not None
+        is_literal = self.literal and node.declared_types is not None
         rewords = not (self.leaves_out or is_literal) and _CONTAINERS.isdisjoint(self.takes)
         return Obstacle.ONE_VALUE if rewords and node.once(allows_one_value) else None
 
@@ -286,7 +287,7 @@ Rule = ValueRule | NameRule | CallRule
 
 def allows_one_value(node: Node) -> bool:
     """Return whether only one value is allowed, besides null: no repair says ``DELETE`` for the caller."""
-    ways = [way for way in node.ways if way.types != ("null",)]
+    ways = [way for way in node.ways if way.declared_types != ("null",)]
     if any(way.enum is None for way in ways):
         return False
     scalars = (member for way in ways for member in way.enum or () if not isinstance(member, (list, dict)))
@@ -429,7 +430,7 @@ def _one_member(place: Place, text: str, member: Any) -> bool:
 
 
 def _spellings(node: Node) -> Spellings:
-    return Spellings(node.enum or (), node.kinds)
+    return Spellings(node.enum or (), node.accepted_types)
 
 
 # --- nothing ----------------------------------------------------------------------------------------------
@@ -491,7 +492,7 @@ def _widens_nothing(place: Place, _text: str, _absent: Absent) -> bool:
 
 def _guards_empty(node: Node, *, read_only: bool) -> bool:
     """Return whether leaving out an empty text would widen the call; a format or an enum has no empty text anyway."""
-    types = node.types or ()
+    types = node.declared_types or ()
     is_free = "string" in types and node.enum is None and not node.format
     return ("array" in types and not read_only) or is_free or bool(node.says("minLength"))
 
@@ -626,7 +627,7 @@ def _no_wrapper(place: Place, _sent: list[Any], _item: Any) -> bool:
 
 @_guard("the schema names no type")
 def _has_type(place: Place, _sent: list[Any], _item: Any) -> bool:
-    return bool(place.node.types)
+    return bool(place.node.declared_types)
 
 
 @_guard("in a list of lists, it may be one of several items")
@@ -670,7 +671,7 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     if node.items.enum is None or node.prefix:
         # Each item has its own node; all others have that of `items`, if there may be others.
         rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)
-        kinds = [frozenset(item.types or ()) for item in (*node.prefix, *rest)]
+        kinds = [frozenset(item.declared_types or ()) for item in (*node.prefix, *rest)]
         if not all(types and types <= _NUMBERS for types in kinds):
             return ()
         return _unless_none(numbers_in(text, integers=all("integer" in types for types in kinds)))
@@ -809,12 +810,12 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     """Return whether no case in a name is a unit's: that of a number as a whole, that of others in a short last word."""
     if sent in renderings(name):
         return True
-    kinds_of_ways = [way.kinds for way in node.property_nodes[name].ways]
-    if any(kinds and kinds & _NUMBERS for kinds in kinds_of_ways):
+    types_of_ways = [way.accepted_types for way in node.property_nodes[name].ways]
+    if any(not types.isdisjoint(_NUMBERS) for types in types_of_ways):
         return is_identifier(name)
-    if all(kinds and kinds <= {"boolean", "null"} for kinds in kinds_of_ways):
+    if all(types and types <= {"boolean", "null"} for types in types_of_ways):
         return True
-    is_text = all(kinds and kinds <= {"string", "null"} for kinds in kinds_of_ways)
+    is_text = all(types and types <= {"string", "null"} for types in types_of_ways)
     # `imageURL` is an acronym; a text has its unit with it, if any.
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
@@ -874,7 +875,7 @@ def is_described_as(node: Node, name: str, sent: str) -> bool:
     opening = [name_words(text[:_LONGEST_OPENING]) for text in texts]
     opening += [text[1:] for text in opening if text[:1] and text[0] in _ARTICLES]
     is_statement = any(text[: len(words)] == words for text in opening)
-    return is_statement and not any(way.kinds is None or "boolean" in way.kinds for way in child.ways)
+    return is_statement and not child.takes_any_type and "boolean" not in child.accepted_types
 
 
 def rename_alias(place: Place, _value: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -925,7 +926,7 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     if key in node.properties:
         holds_key = isinstance(value, dict) and len(value) > 1 and key in value
         child = node.property_nodes[key]
-        may_hold_them = child.taken is None or "object" in child.taken or _is_json_text(child)
+        may_hold_them = child.takes_any_type or "object" in child.accepted_types or _is_json_text(child)
         if holds_key and not may_hold_them and value.keys() <= node.properties.keys():
             yield value
     elif is_nothing(node, {key: value}):
@@ -973,7 +974,9 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     if arguments and len(node.properties) == 1:
         ((name, only),) = node.property_nodes.items()
         inner = (way.property_nodes[name] for way in only.ways if name in way.properties)
-        holds_itself = any("array" in (way.types or ()) for node_inside in inner for way in node_inside.ways)
+        holds_itself = any(
+            "array" in (way.declared_types or ()) for node_inside in inner for way in node_inside.ways
+        )
         # A scalar in place of the object may be meant for any of its properties.
         is_free = name not in arguments or (holds_itself and isinstance(arguments[name], list))
         if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):

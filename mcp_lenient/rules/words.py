@@ -53,7 +53,7 @@ _AROUND_SPELLING: Final = 1_000
 class Spellings:
     """The members of an enum of these JSON types, by the texts that spell them, of ``longest`` characters at most."""
 
-    def __init__(self, members: Sequence[Any], kinds: AbstractSet[str] | None) -> None:
+    def __init__(self, members: Sequence[Any], kinds: AbstractSet[str]) -> None:
         self._texts = [member for member in members if isinstance(member, str)]
         self.longest = _AROUND_SPELLING + 3 * max(map(len, self._texts), default=0)
         numbers = {member: member for member in members if type(member) in (int, float)}

@@ -86,9 +86,8 @@ class Node:
     """One place of a schema: what all schemas that apply to it (``parts``) say together.
 
     Attributes:
-        types: The JSON types that they all accept, in the order of the schema; None for any.
+        declared_types: The JSON types that they all name, in the order of the schema; None if they name none.
         enum: The values of an ``enum`` or ``const``; None without one.
-        kinds: The JSON types of accepted values, by ``types`` or ``enum``; None for any.
         closed: Whether undeclared names are forbidden.
         extra: The ``additionalProperties``; None if the schema does not say it.
         unread: Whether part of the schema cannot be read, so that nothing here is repaired.
@@ -101,10 +100,8 @@ class Node:
         self.schema = schema
         self.parts = parts_of(tree.root, schema)
         self._by_keyword = by_key(pair for part in self.parts for pair in part.items())
-        self.types = _types(self.says("type"))
+        self.declared_types = _types(self.says("type"))
         self.enum = _constants(self.parts)
-        named = self.types if self.enum is None or self.types is not None else map(json_type, self.enum)
-        self.kinds = None if named is None else frozenset(named)
         self.properties = _properties(self.says("properties"))
         self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
         others = [*self.says("additionalProperties")]
@@ -157,15 +154,18 @@ class Node:
             return self.enum is None or any(same_json(member, value) for member in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
+    def takes(self, value: Any) -> bool:
+        """Return whether the schema accepts a value; one that is not JSON is refused."""
+        return self._check(value)
+
     @cached_property
-    def takes(self) -> Check:
-        """Returns whether the schema accepts a value; one that is not JSON is refused."""
+    def _check(self) -> Check:
         schema, tree = self.schema, self.tree
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
-        is_type = isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS
-        if is_type:
-            return partial(fits, self.types)
+        is_type = isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema)
+        if is_type and self.declared_types in _SCALARS:
+            return partial(fits, self.declared_types)
         try:
             return partial(_accepts, tree.accepts if schema is tree.root else tree.checks.of(schema))
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
@@ -177,11 +177,11 @@ class Node:
 
     def is_only(self, json_type: str) -> bool:
         """Return whether this is the only accepted JSON type."""
-        return self.types == (json_type,)
+        return self.declared_types == (json_type,)
 
     def may_be(self, json_type: str) -> bool:
         """Return whether it is not a union and accepts a JSON type."""
-        return not self.is_union and (self.types is None or json_type in self.types)
+        return not self.is_union and (self.declared_types is None or json_type in self.declared_types)
 
     @cached_property
     def looks_within(self) -> bool:
@@ -230,19 +230,23 @@ class Node:
         return any(way.enum is not None for way in self.ways)
 
     @cached_property
-    def all_kinds(self) -> frozenset[str]:
-        """The JSON types of the ways; none of a way that takes any."""
-        return frozenset(kind for way in self.ways for kind in way.kinds or ())
+    def accepted_types(self) -> frozenset[str]:
+        """The JSON types of what its ways accept, by their ``type`` or ``enum``; see :attr:`takes_any_type`."""
+        types: set[str] = set()
+        for way in self.ways:
+            types.update(map(json_type, way.enum or ()) if way.declared_types is None else way.declared_types)
+        return frozenset(types)
 
     @cached_property
-    def taken(self) -> frozenset[str] | None:
-        """The JSON types of the ways; None if one of them takes any."""
-        return None if any(way.kinds is None for way in self.ways) else self.all_kinds
+    def takes_any_type(self) -> bool:
+        """Whether one of its ways names no JSON type."""
+        return any(way.declared_types is None and way.enum is None for way in self.ways)
 
     @cached_property
-    def families(self) -> frozenset[str]:
-        """The JSON types of the ways; integers count as numbers, null is left out."""
-        return frozenset("number" if kind == "integer" else kind for kind in self.all_kinds) - {"null"}
+    def mixes_types(self) -> bool:
+        """Whether its ways name several JSON types, null aside; integers are numbers."""
+        types = self.accepted_types - {"null"}
+        return len(types - {"integer"} if "number" in types else types) > 1
 
     @cached_property
     def discriminator(self) -> Discriminator | None:
@@ -257,7 +261,9 @@ class Node:
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the ways that accept the JSON type of a value."""
-        return tuple([way for way in self.ways if fits(way.types, value, exact_integers=exact_integers)])
+        return tuple(
+            [way for way in self.ways if fits(way.declared_types, value, exact_integers=exact_integers)]
+        )
 
     def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the ways that a refused value most likely targets, by its type, discriminator or required names."""

@@ -157,7 +157,7 @@ def _has_label(text: str, secret: Collection[str]) -> bool:
 
 def _takes_objects(node: Node | None) -> bool:
     """Return whether a value here is an object, or a list of them, and no text."""
-    taken = frozenset() if node is None else node.all_kinds
+    taken = frozenset() if node is None else node.accepted_types
     return "string" not in taken and (
         "object" in taken or ("array" in taken and _takes_objects(below(node, 0)))
     )

@@ -286,8 +286,8 @@ class _Maker:
 
 def _kind(node: Node) -> str:
     """Return the JSON type to generate; a string if any type is allowed."""
-    if node.types:
-        return min(set(node.types) - {"null"} or node.types)
+    if node.declared_types:
+        return min(set(node.declared_types) - {"null"} or node.declared_types)
     if node.properties or node.required:
         return "object"
     return "array" if node.items.schema or node.prefix else "string"

@@ -332,8 +332,8 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
 
 
 def _takes_as_text(spot: Spot, kind: str) -> bool:
-    has_kind = any(kind in (node.types or ()) for node in spot.node.ways)
-    text = any("string" in (node.types or ()) and node.enum is None for node in spot.node.ways)
+    has_kind = any(kind in (node.declared_types or ()) for node in spot.node.ways)
+    text = any("string" in (node.declared_types or ()) and node.enum is None for node in spot.node.ways)
     return has_kind and text and spot.node.takes(_TEXTS[kind])
 
 
@@ -519,7 +519,7 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
 
 
 def _takes_lists(node: Node) -> bool:
-    return any("array" in (way.types or ()) for way in node.ways)
+    return any("array" in (way.declared_types or ()) for way in node.ways)
 
 
 def _apart(one: str, other: str) -> str | None:

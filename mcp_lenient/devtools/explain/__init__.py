@@ -285,7 +285,7 @@ class _Explainer:
 
     def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
         tiers = self.tiers
-        ties = [fault for fault in outcome.faults if fault.keyword == "ambiguous"]
+        ties = [fault for fault in outcome.faults if fault.kind == "ambiguous"]
         for tie in ties:
             place = pointer(tie.path)
             yield f"{self._where(place)}: {len(tie.bound)} readings are equally likely, so none is used:"
@@ -347,6 +347,7 @@ _FAULTS = {
     "unknown": "is not a declared name",
     "overlooked": "may be a misspelled declared name, which the tool would ignore",
     "key": "is not a key that the tool accepts here",
+    "ambiguous": "has several readings",
     "size": "is too large or too deeply nested to be checked",
 }
 

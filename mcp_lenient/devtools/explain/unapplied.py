@@ -123,7 +123,7 @@ def _obstacle(plan: Plan, rule: Rule, place: Location) -> Obstacle | None:
     if node is None:
         return None
     obstacles = [plan.obstacle(rule, node, kind, optional=place.optional)]
-    in_union = len(node.families) > 1
+    in_union = node.mixes_types
     obstacles += [plan.obstacle(rule, way, kind, in_union=in_union) for way in node.ways if way is not node]
     ranks = [_OBSTACLES.index(obstacle) for obstacle in obstacles if obstacle is not None]
     return _OBSTACLES[max(ranks)] if len(ranks) == len(obstacles) else None
