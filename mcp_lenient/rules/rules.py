@@ -241,8 +241,7 @@ class ValueRule(_Rule[Any]):
         """Return what at a node this rule is not made for; None if it is for such a node."""
         types = node.accepted_types
         if self.gives and not self.leaves_out:
-            is_named = not node.is_union or node.declared_types is not None
-            if node.takes_any_type or not is_named or not types.issubset(self.gives):
+            if node.takes_any_type or not types.issubset(self.gives):
                 return Obstacle.GIVES
             # The numbers of an enum without a type are read by the rule for enums.
             if node.declared_types is None and not types.isdisjoint(_NUMBERS):
