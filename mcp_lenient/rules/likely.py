@@ -18,6 +18,7 @@ from mcp_lenient.rules.rules import (
     Rule,
     ValueRule,
     allows_one_value,
+    has_holder,
     injected_keys,
     is_free_object,
     is_qualified,
@@ -26,7 +27,7 @@ from mcp_lenient.rules.rules import (
 from mcp_lenient.rules.words import IDENTIFIERS, SHORT_TYPES
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
-from mcp_lenient.values.json_values import may_be_rounded, same_json
+from mcp_lenient.values.json_values import looks_like_json, may_be_rounded, same_json
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
 _MAX_NAMES: Final = 300
@@ -427,8 +428,15 @@ def _renamed(names: Names, meant: Mapping[str, Sequence[str]]) -> Iterator[dict[
         last = (name_words(key) or ("",))[-1]
         is_several = len(found) > 1 and singular(last) != last  # `dates` for the dates of start and end
         for name in found if all(often[name] == 1 for name in found) and not is_several else ():
-            may_hold_all = len(names.unknown) > 1 and is_free_object(nodes[name])
-            if not may_hold_all and _may_rename(names.place.node, names.value[key], key, name):
+            value = names.value[key]
+            is_text = isinstance(value, str) and not looks_like_json(value)
+            is_part = is_text or len(names.unknown) > 1
+            is_held = name not in names.missing and has_holder(names.place.node, names.value)
+            if (
+                not is_held
+                and not (is_part and is_free_object(nodes[name]))
+                and _may_rename(names.place.node, value, key, name)
+            ):
                 yield {name if each == key else each: own for each, own in names.value.items()}
 
 
