@@ -10,7 +10,7 @@ from typing import Any, Final
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
-from mcp_lenient.refusal.locations import MAX_TOLD, Refused
+from mcp_lenient.refusal.locations import MAX_TOLD, Refused, without_format
 from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
 from mcp_lenient.rules.likely import LIKELY_RULES
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
@@ -140,6 +140,9 @@ class Offers:
 
         What is moved may need a repair as well.
         """
+        for path in self._ends(patch, "path"):
+            if any(without_format(self._refused.look(path).node, value_at(new, path), path)):
+                return False
         if self._has_only_others(new, group):
             return True
         if all(operation["op"] != "move" for operation in patch):
@@ -178,8 +181,8 @@ class Offers:
             and all(self._may_show(each, group) for each in patch)
         )
 
-    def _ends(self, patch: Patch) -> Iterator[Path]:
-        texts = (each[end] for each in patch for end in ("from", "path") if end in each)
+    def _ends(self, patch: Patch, *ends: str) -> Iterator[Path]:
+        texts = (each[end] for each in patch for end in ends or ("from", "path") if end in each)
         return (path_at(self._refused.arguments, each) for each in texts)
 
     def _for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:

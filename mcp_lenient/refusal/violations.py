@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import MAX_TOLD, Location, Refused
+from mcp_lenient.refusal.locations import MAX_TOLD, Location, Refused, without_format
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules.likely import is_command, is_echo
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
@@ -82,6 +82,9 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
         paths.append(path)
     groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
     groups[0].names_ignored = all(group.code != "unknown" for group in groups)
+    told = {path for group in groups for path in group.paths}
+    texts = map(refused.look, without_format(refused.top, refused.arguments))
+    groups[0].unformatted = [each for each in texts if each.declared and each.path not in told]
     begun: set[tuple[str, Path]] = set()
     for group in groups:
         above = (group.code, group.first.path[:-1])
@@ -97,12 +100,13 @@ class FaultGroup:
 
     ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
     an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
-    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore; ``untold`` is the number of
-    groups that are not told.
+    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore, and of texts ``unformatted`` their
+    format; ``untold`` is the number of groups that are not told.
     """
 
     at_length = True
     names_ignored = False
+    unformatted: Sequence[Location] = ()
     untold = 0
 
     def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
@@ -188,7 +192,16 @@ class FaultGroup:
             said = words.sentences(self._refusal(named), self._hint())
         undeclared = self._undeclared(self.refused.look(())) if self.names_ignored else ""
         rest = words.plural(*say.MORE_FAULTS, self.untold) if self.untold else ""
-        return words.sentences(cut(words.sentences(said, undeclared), _MAX_MESSAGE), rest)
+        return words.sentences(cut(words.sentences(said, undeclared, self._formats()), _MAX_MESSAGE), rest)
+
+    def _formats(self) -> str:
+        """Return which texts are no fault, but lack their format, so that the tool may fail with them."""
+        words, places = self.words, dict[str, list[str]]()
+        for text in self.unformatted[:_PLACES_TOLD]:
+            form = next(way.format for way in text.ways if way.format)
+            places.setdefault(say.requirement("format", form, words), []).append(self._where(text.path))
+        must = ((words.all_of(names), len(names), asked) for asked, names in places.items())
+        return words.sentences(*[words.plural(*_MUST, n, places=at, asked=asked) for at, n, asked in must])
 
     def _where(self, path: Path) -> str:
         told = place(self.refused.look(path).shown, quoted=True)
@@ -453,7 +466,8 @@ class FaultGroup:
     def _may_take(self, path: Path) -> bool:
         """Return whether a value may be sent here: it is accepted, or is of another type, which may be repaired."""
         value = self.refused.look(path).value
-        return self.node.takes(value) or json_type(value) not in self.kinds
+        is_taken = self.node.takes(value) and not any(without_format(self.node, value, path))
+        return is_taken or json_type(value) not in self.kinds
 
     def _echoed(self, around: Location) -> str:
         is_echoed = any(is_echo(way, around.value) for way in around.ways)
