@@ -12,7 +12,7 @@ from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import MAX_TOLD, Refused, without_format
 from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
-from mcp_lenient.rules.likely import LIKELY_RULES
+from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
@@ -75,13 +75,16 @@ class Offers:
             patch = difference(self._refused.arguments, new)
             is_new = not any(same_json([*patch], [*each]) for each in likely)  # 1 is not true
             if is_new and self._may_be_said(patch, group):
-                is_correction = self._is_correction(new, change, patch, group)
+                is_several = any(map(self._may_hold_several, self._ends(patch, "from")))
+                is_correction = not is_several and self._is_correction(new, change, patch, group)
                 fix = self._for_sent(patch, new, group) if is_correction else ()
                 found += [fix] if fix else []
-                likely += [patch] * (is_correction or group.code in ("missing", "unknown"))
+                is_meant = group.code == "unknown" or (group.code == "missing" and not is_several)
+                likely += [patch] * (is_correction or is_meant)
         if group.rivals:  # one reading alone would decide what is not known
             found = found if len(found) == len(group.rivals) <= MAX_OFFERS else []
-        return Offered(tuple(found[:most]), tuple(likely))
+        is_several = group.code == "unknown" and self._may_hold_several(group.first.path)
+        return Offered(tuple(found[:most]), tuple(likely), is_several)
 
     # What may be changed
 
@@ -132,6 +135,13 @@ class Offers:
                 place = Place(way, self._reader.top.call, path, path)
                 for rule in self._rules:
                     yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
+
+    def _may_hold_several(self, path: Path) -> bool:
+        owner, key = self._refused.look(path[:-1]), path[-1]
+        if not isinstance(owner.value, dict) or owner.secret or not isinstance(key, str):
+            return False
+        places = [Place(way, self._reader.top.call, path, path) for way in self._refused.meant(owner)[:1]]
+        return any(may_hold_several(place, owner.value, key) for place in places)
 
     # Whether it corrects the call
 

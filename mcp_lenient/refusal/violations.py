@@ -61,10 +61,14 @@ _IS_NOT_BY_TOOL: Final = marked_plural(
 
 
 class Offered(NamedTuple):
-    """The patches that correct a group of faults, likeliest first, and also those of a name whose value is still refused."""
+    """The patches that correct a group of faults, likeliest first, and also those of a name whose value is still refused.
+
+    Of an undeclared name also whether its value ``is_several`` missing ones.
+    """
 
     fixes: tuple[Patch, ...] = ()
     likely: tuple[Patch, ...] = ()
+    is_several: bool = False
 
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
@@ -147,7 +151,7 @@ class FaultGroup:
         first, here = self.first, pointer(self.first.path)
         operations = (each for patch in offered.likely for each in patch)
         self.changes = [each for each in operations if here in (each["path"], each.get("from"))]
-        self.fixes, self.near = offered.fixes, self._likely_meant()
+        self.fixes, self.near, self.is_several = offered.fixes, self._likely_meant(), offered.is_several
         is_known = self.code == "unknown" or self.refused.look(first.path[:1]).declared
         return Violation(
             shown(pointer(first.shown), _MAX_POINTER),
@@ -510,6 +514,8 @@ class FaultGroup:
         accepted = self._accepted(ways) if self.at_length else ""
         is_lost = not meant and self.at_length and not self.changes
         rest = words("Leave out only what nothing needs.") if is_lost else ""
+        if self.is_several:
+            rest = words("It may hold several of what is missing: send each under its own name.")
         return words.sentences(told, meant, accepted, rest)
 
     def _accepted(self, ways: Sequence[Node]) -> str:

@@ -45,6 +45,8 @@ _NOTHING: Final = frozenset(
 )
 _AROUND: Final = " \t\r\n[]\"'`"
 _EDGES: Final = re.compile(r"\A[\W_]|[\W_]\Z")
+_SIGNS: Final = ("/", ":", ",", ";", "|", "@", " - ", " ")
+"""The signs between parts of a text that may be values of their own."""
 _SIGN: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
@@ -304,6 +306,26 @@ def _meant(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
                 likely[key] = [name for name in found if name not in taken and name in names.missing]
     likely |= {key: [name] for key, name in _in_other_words(names).items() if not likely[key]}
     return {key: [name for name in found if homes.get(key) != name] for key, found in likely.items()}
+
+
+def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
+    """Return whether the value of an undeclared name may be those of several missing names of one type.
+
+    It has as many parts as there are names that no other undeclared name is likely meant as.
+    """
+    whole = value.get(sent)
+    splits = [whole.split(sign) for sign in _SIGNS] if isinstance(whole, str) else [whole]
+    counts = {len(parts) for parts in splits if isinstance(parts, list) and "" not in parts} - {0, 1}
+    names = _names_at(place, value) if counts else None
+    if names is None or sent not in names.unknown:
+        return False
+    meant = _meant(names, _homes(names))
+    others = {name for key, found in meant.items() for name in found if key != sent}
+    types = Counter(place.node.property_nodes[name].kinds for name in names.missing if name not in others)
+    if meant[sent]:
+        return len(meant[sent]) in counts or types[place.node.property_nodes[meant[sent][0]].kinds] in counts
+    rivals = [key for key in names.unknown if not meant[key]]
+    return any(number // len(rivals) in counts for number in types.values())
 
 
 def _in_other_words(names: Names) -> dict[str, str]:
