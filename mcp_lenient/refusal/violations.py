@@ -52,6 +52,7 @@ _MUST: Final = marked_plural("{places} must {asked}.", "{places} must each {aske
 _MUST_NOT_AS: Final = marked_plural(
     "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
 )
+_IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
 _IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
 _IS_NOT_BY_TOOL: Final = marked_plural(
@@ -142,9 +143,13 @@ class FaultGroup:
     def _name(self) -> str | None:
         return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
 
-    @property
-    def _may_leave_out(self) -> bool:
-        return self.first.optional and not self.refused.destructive
+    def _or_left_out(self, otherwise: str = _IF_MEANT) -> str:
+        """Return what the value is if it is left out; without a default that this must be what is meant, as for "all"."""
+        if not self.first.optional or self.refused.destructive:
+            return ""
+        default = next(filter(short_scalar, self.node.says("default")), None)
+        told = marked("Left out, it is {value}.")
+        return self.words(otherwise) if default is None else self.words(told, value=in_json(default))
 
     def violation(self, offered: Offered) -> Violation:
         """Return what is told, with the patches that were found."""
@@ -352,13 +357,12 @@ class FaultGroup:
         if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):
             return ""
         if "boolean" in kinds:
-            or_nothing = words("It may also be left out.") if self._may_leave_out and not self.fixes else ""
+            or_nothing = "" if self.fixes else self._or_left_out()
             return words.sentences(words("Write true or false, without quotes."), or_nothing)
         text = self.first.value
         if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
             return words("Send a whole number.") if number_in_text(text) is not None else self._about()
-        rest = words("Leave it out if you have no number.") if self._may_leave_out else ""
-        return words.sentences(self._about(), rest)
+        return words.sentences(self._about(), self._or_left_out())
 
     def _several(self, value: Any) -> str:
         """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
@@ -399,10 +403,7 @@ class FaultGroup:
         """Say whether a value may be left out that means "no value" or no allowed one; never of a destructive tool."""
         first, words = self.first, self.words
         if first.optional and any(each["op"] == "remove" for each in self.changes):
-            default = next(filter(short_scalar, self.node.says("default")), None)
-            if default is None:
-                return words("Leave it out if you have no value.")
-            return words("Leave it out if you have no value: the default is {value}.", value=in_json(default))
+            return self._or_left_out(marked("Leave it out if you have no value."))
         is_none_of_several = len(self.node.once(say.allowed_values)) > 1 and not self.near
         if (
             is_none_of_several
@@ -410,7 +411,7 @@ class FaultGroup:
             and first.value is not None
             and not _CONTAINERS.intersection(self.types)
         ):
-            return words("If none fits, leave it out.") if self._may_leave_out else ""
+            return self._or_left_out()
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named and not first.optional
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
