@@ -57,6 +57,7 @@ _REPEATED: Final = re.compile(r"([^\w\s]a)\1+")
 _QUOTED_PART: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 _QUOTED_PARTS: Final = re.compile(rf"(?:{_QUOTED_PART.pattern})(?:\s*,\s*(?:{_QUOTED_PART.pattern}))+")
 _NO_LIST_MARK: Final = re.compile(r"[\[\]{}()\"'|\t]")
+_PAIR: Final = re.compile(r"[\w.-]+\s*=")
 _PROGRAM: Final = re.compile(r"[A-Za-z_./~][\w./~+-]*")
 _OPTION: Final = re.compile(r"--?[A-Za-z]")
 _HOLDERS: Final = frozenset(
@@ -147,11 +148,22 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
     has_decimal_commas = are_numbers and "," in text and ";" in text  # `0,5; 1,5`
     if len(parts) < 2 or has_decimal_commas or _NO_LIST_MARK.search(text):
         return
+    if all(map(_PAIR.match, parts)) and not _shows_pairs(place.node):
+        return  # the names may be other parameters'
     has_thousands = _THOUSANDS.fullmatch(text) is not None
     if are_numbers:
         yield [json.loads(part) for part in parts]
         yield from [[json.loads(text.replace(",", ""))]] if has_thousands else ()
-    yield from (parts, [text]) if _are_alike(parts) and not has_thousands else ([text], parts)
+    if _are_alike(parts) and not has_thousands:
+        yield from (parts, [text])
+    elif place.node.takes([text]):  # otherwise the parts alone would be offered
+        yield from ([text], parts)
+
+
+def _shows_pairs(node: Node) -> bool:
+    """Return whether the author shows texts such as ``a=b`` for a list."""
+    ways = [each for way in node.ways for each in (way, *way.items.ways)]
+    return any("=" in str(way.says(keyword)) for way in ways for keyword in ("description", "examples"))
 
 
 def _are_alike(parts: Sequence[str]) -> bool:
