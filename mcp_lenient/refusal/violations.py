@@ -439,8 +439,8 @@ class FaultGroup:
             self._sent_elsewhere(),
         )
 
-    def _about(self) -> str:
-        about = self.node.once(say.description).rstrip(".。")
+    def _about(self, node: Node | None = None) -> str:
+        about = (node or self.node).once(say.description).rstrip(".。")
         return self.words("It means: {about}.", about=about) if about else ""
 
     def _sent_elsewhere(self) -> str:
@@ -512,6 +512,8 @@ class FaultGroup:
             meant = words.sentences(words("It belongs inside {place}.", place=self._where(inside[0])), must)
         elif not meant and (holder := _open_holder(ways, self.first.path[-1])):
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
+        if len(self.near) == 1 and is_identifier(self.near[0]) and not is_identifier(self._name):
+            meant = words.sentences(meant, self._about(ways[0].child(self.near[0])))  # `list` may be no ID
         accepted = self._accepted(ways) if self.at_length else ""
         is_lost = not meant and self.at_length and not self.changes
         rest = words("Leave out only what nothing needs.") if is_lost else ""
