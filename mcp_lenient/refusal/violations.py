@@ -507,7 +507,8 @@ class FaultGroup:
             meant = echoed if self.at_length else ""
         elif not meant and inside and inside[0][:-1] == above.path:
             node = self.refused.look((*inside[0], self.first.path[-1])).node
-            wanted = "" if node is None or node.takes(self.first.value) else node.once(say.expected, words)
+            is_of_type = node is None or node.all_kinds >= self.types.keys()
+            wanted = "" if node is None or is_of_type else node.once(say.expected, words)
             must = words("It must be {expected}.", expected=wanted) if wanted else ""
             meant = words.sentences(words("It belongs inside {place}.", place=self._where(inside[0])), must)
         elif not meant and (holder := _open_holder(ways, self.first.path[-1])):

@@ -503,11 +503,16 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
 def _homes(names: Names) -> dict[str, str]:
     """Return the undeclared names that belong inside one declared object, with its name."""
     found: dict[str, list[str]] = {key: [] for key in names.unknown}
-    for own, child in islice(names.place.node.property_nodes.items(), _MAX_NAMES):
+    nodes = names.place.node.property_nodes
+    for own, child in islice(nodes.items(), _MAX_NAMES):
         sent, fields = names.value.get(own, {}), child.once(_fields)
-        for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
-            if key in fields and key not in sent:
-                places.append(own)
+        inner = {key: names.value[key] for key in names.unknown if key in fields}
+        is_whole = own in names.value or own in names.missing or child.takes(inner) or child.takes([inner])
+        # `content` is not said to be part of an attachment where `body` is missing.
+        rivals = [] if is_whole else [nodes[name] for name in names.missing if name in nodes]
+        for key, value in inner.items() if isinstance(sent, Mapping) else ():
+            if key not in sent and not any(rival.takes(value) for rival in rivals):
+                found[key].append(own)
     return {key: places[0] for key, places in found.items() if len(places) == 1}
 
 
