@@ -323,21 +323,20 @@ def _meant(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
 def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
     """Return whether the value of an undeclared name may be those of several missing names of one type.
 
-    It has as many parts as there are names that no other undeclared name is likely meant as.
+    Its name is like several, or it has as many parts as there are names that no other undeclared name is likely meant as.
     """
-    whole = value.get(sent)
-    splits = [whole.split(sign) for sign in _SIGNS] if isinstance(whole, str) else [whole]
-    counts = {len(parts) for parts in splits if isinstance(parts, list) and "" not in parts} - {0, 1}
-    names = _names_at(place, value) if counts else None
-    if names is None or sent not in names.unknown:
+    names = _names_at(place, value)
+    if sent not in names.unknown or len(names.missing) < 2:
         return False
     meant = _meant(names, _homes(names))
+    if len(meant[sent]) > 1 and {*meant[sent]} <= {*names.missing}:
+        return True
+    splits = [value[sent].split(sign) for sign in _SIGNS] if isinstance(value[sent], str) else [value[sent]]
+    counts = {len(parts) for parts in splits if isinstance(parts, list) and "" not in parts} - {0, 1}
     others = {name for key, found in meant.items() for name in found if key != sent}
     types = Counter(place.node.property_nodes[name].kinds for name in names.missing if name not in others)
-    if meant[sent]:
-        return len(meant[sent]) in counts or types[place.node.property_nodes[meant[sent][0]].kinds] in counts
-    rivals = [key for key in names.unknown if not meant[key]]
-    return any(number // len(rivals) in counts for number in types.values())
+    sharing = 1 if meant[sent] else sum(not meant[key] for key in names.unknown)
+    return any(number // sharing in counts for number in types.values())
 
 
 def _in_other_words(names: Names) -> dict[str, str]:
