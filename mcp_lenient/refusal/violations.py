@@ -440,7 +440,7 @@ class FaultGroup:
         )
 
     def _about(self, node: Node | None = None) -> str:
-        about = (node or self.node).once(say.description).rstrip(".。")
+        about = (node or self.node).once(say.description).rstrip(".。, ")
         return self.words("It means: {about}.", about=about) if about else ""
 
     def _sent_elsewhere(self) -> str:

@@ -329,8 +329,9 @@ def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
     if sent not in names.unknown or len(names.missing) < 2:
         return False
     meant = _meant(names, _homes(names))
-    if len(meant[sent]) > 1 and {*meant[sent]} <= {*names.missing}:
-        return True
+    is_missing = {*meant[sent]} <= {*names.missing}
+    if len(meant[sent]) > 1 or not is_missing:
+        return is_missing
     splits = [value[sent].split(sign) for sign in _SIGNS] if isinstance(value[sent], str) else [value[sent]]
     counts = {len(parts) for parts in splits if isinstance(parts, list) and "" not in parts} - {0, 1}
     others = {name for key, found in meant.items() for name in found if key != sent}
