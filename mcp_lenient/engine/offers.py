@@ -10,9 +10,9 @@ from typing import Any, Final
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
-from mcp_lenient.refusal.locations import MAX_TOLD, Refused
+from mcp_lenient.refusal.locations import MAX_TOLD, Refused, without_format
 from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
-from mcp_lenient.rules.likely import LIKELY_RULES
+from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
@@ -75,13 +75,16 @@ class Offers:
             patch = difference(self._refused.arguments, new)
             is_new = not any(same_json([*patch], [*other]) for other in likely)  # 1 is not true
             if is_new and self._may_show_patch(patch, group):
-                is_correction = self._is_correction(new, change, patch, group)
+                is_several = any(map(self._may_hold_several, self._ends(patch, "from")))
+                is_correction = not is_several and self._is_correction(new, change, patch, group)
                 fix = self._for_sent(patch, new, group) if is_correction else ()
                 fixes += [fix] if fix else []
-                likely += [patch] * (is_correction or group.code in ("missing", "unknown"))
+                is_meant = group.code == "unknown" or (group.code == "missing" and not is_several)
+                likely += [patch] * (is_correction or is_meant)
         if group.rivals:  # one reading alone would decide what is not known
             fixes = fixes if len(fixes) == len(group.rivals) <= MAX_OFFERS else []
-        return Offered(tuple(fixes[:most]), tuple(likely))
+        is_several = group.code == "unknown" and self._may_hold_several(group.first.path)
+        return Offered(tuple(fixes[:most]), tuple(likely), is_several)
 
     # What may be changed
 
@@ -133,6 +136,13 @@ class Offers:
                 for rule in self._rules:
                     yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
 
+    def _may_hold_several(self, path: Path) -> bool:
+        owner, key = self._refused.look(path[:-1]), path[-1]
+        if not isinstance(owner.value, dict) or owner.secret or not isinstance(key, str):
+            return False
+        places = [Place(way, self._reader.top.call, path, path) for way in self._refused.meant(owner)[:1]]
+        return any(may_hold_several(place, owner.value, key) for place in places)
+
     # Whether it corrects the call
 
     def _is_correction(self, new: Any, change: Change, patch: Patch, group: FaultGroup) -> bool:
@@ -140,6 +150,9 @@ class Offers:
 
         What is moved may need a repair as well.
         """
+        for path in self._ends(patch, "path"):
+            if any(without_format(self._refused.look(path).node, value_at(new, path), path)):
+                return False
         if self._has_only_others(new, group):
             return True
         if all(operation["op"] != "move" for operation in patch):
@@ -179,8 +192,10 @@ class Offers:
             and all(self._may_show(operation, group) for operation in patch)
         )
 
-    def _ends(self, patch: Patch) -> Iterator[Path]:
-        texts = (operation[end] for operation in patch for end in ("from", "path") if end in operation)
+    def _ends(self, patch: Patch, *ends: str) -> Iterator[Path]:
+        texts = (
+            operation[end] for operation in patch for end in ends or ("from", "path") if end in operation
+        )
         return (path_at(self._refused.arguments, text) for text in texts)
 
     def _for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:

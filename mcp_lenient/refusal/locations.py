@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from mcp_lenient.refusal.sentences import SAMPLES
+from mcp_lenient.schema.checks import has_format
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import (
@@ -36,6 +38,7 @@ _LOOKED_AT: Final = 2_000
 _SUBSTRING: Final = 4
 _MAX_BITS: Final = 4_000
 _TOO_MUCH: Final = object()
+_MAX_TEXTS: Final = 100
 
 
 class Location(NamedTuple):
@@ -165,6 +168,17 @@ def may_be_told(name: str, value: object, node: Node, policy: Policy) -> bool:
 def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> bool:
     """Return whether a value contains a secret, or anything under an undeclared name."""
     return any(part.secret or part.open for part in _parts(node, value, secrets))
+
+
+def without_format(node: Node | None, value: object, path: Path = ()) -> Iterator[Path]:
+    """Yield the places of accepted texts that have no format that the schema names there, which the tool may need."""
+    waiting: list[tuple[Node | None, Any, Path]] = [(node, value, path)]
+    for at, part, here in islice(waiting, _MAX_TEXTS):
+        formats = [way.format for way in at.ways if way.takes(part)] if at and isinstance(part, str) else []
+        if formats and not any(form not in SAMPLES or has_format(form, part) for form in formats):
+            yield here
+        inside = islice(entries(part), _MAX_TEXTS) if at else ()
+        waiting += [(below(at, key), entry, (*here, key)) for key, entry in inside]
 
 
 def below(node: Node | None, key: object) -> Node | None:

@@ -213,8 +213,10 @@ def shape(node: Node, words: Language) -> str:
 
 
 def choice(node: Node, words: Language) -> str:
-    """Return :func:`shape` where one of several objects is expected, of which an example would show only one."""
-    return shape(node, words) if len(_owners(node)[0]) > 1 else ""
+    """Return :func:`shape` where one of several objects or values is expected, of which an example would show only one."""
+    owners, is_list = _owners(node)
+    is_listed = is_list and all(way.enum is not None for way in owners)
+    return shape(node, words) if len(owners) > 1 or is_listed else ""
 
 
 def _owners(node: Node) -> tuple[list[Node], bool]:

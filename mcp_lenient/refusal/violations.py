@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import MAX_TOLD, Location, Refused
+from mcp_lenient.refusal.locations import MAX_TOLD, Location, Refused, without_format
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules.likely import is_command, is_echo
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
@@ -52,6 +52,7 @@ _MUST: Final = marked_plural("{places} must {asked}.", "{places} must each {aske
 _MUST_NOT_AS: Final = marked_plural(
     "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
 )
+_IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
 _IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
 _IS_NOT_BY_TOOL: Final = marked_plural(
@@ -65,10 +66,14 @@ def _code(fault: Fault) -> ViolationCode:
 
 
 class Offered(NamedTuple):
-    """The patches that correct a group of faults, likeliest first, and also those of a name whose value is still refused."""
+    """The patches that correct a group of faults, likeliest first, and also those of a name whose value is still refused.
+
+    Of an undeclared name also whether its value ``is_several`` missing ones.
+    """
 
     fixes: tuple[Patch, ...] = ()
     likely: tuple[Patch, ...] = ()
+    is_several: bool = False
 
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
@@ -88,6 +93,9 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> list[FaultGroup]:
         paths.append(path)
     groups = [FaultGroup(refused, *each) for each in islice(alike.values(), MAX_VIOLATIONS)]
     groups[0].names_ignored = all(group.code != "unknown" for group in groups)
+    told = {path for group in groups for path in group.paths}
+    texts = map(refused.look, without_format(refused.top, refused.arguments))
+    groups[0].unformatted = [each for each in texts if each.declared and each.path not in told]
     begun: set[tuple[str, Path]] = set()
     for group in groups:
         above = (group.code, group.first.path[:-1])
@@ -103,12 +111,13 @@ class FaultGroup:
 
     ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says; ``rivals`` is what
     an ambiguous value can be read as. Of several groups in one object the first is told ``at_length``, as the others
-    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore; ``untold`` is the number of
-    groups that are not told.
+    would repeat it; one that ``names_ignored`` also tells which names the tool may ignore, and of texts ``unformatted`` their
+    format; ``untold`` is the number of groups that are not told.
     """
 
     at_length = True
     names_ignored = False
+    unformatted: Sequence[Location] = ()
     untold = 0
 
     def __init__(self, refused: Refused, faults: Iterable[Fault], paths: Sequence[Path]) -> None:
@@ -140,16 +149,20 @@ class FaultGroup:
     def _name(self) -> str | None:
         return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
 
-    @property
-    def _may_leave_out(self) -> bool:
-        return self.first.optional and not self.refused.destructive
+    def _or_left_out(self, otherwise: str = _IF_MEANT) -> str:
+        """Return what the value is if it is left out; without a default that this must be what is meant, as for "all"."""
+        if not self.first.optional or self.refused.destructive:
+            return ""
+        default = next(filter(short_scalar, self.node.says("default")), None)
+        told = marked("Left out, it is {value}.")
+        return self.words(otherwise) if default is None else self.words(told, value=in_json(default))
 
     def violation(self, offered: Offered) -> Violation:
         """Return what is told, with the patches that were found."""
         first, here = self.first, pointer(self.first.path)
         operations = (each for patch in offered.likely for each in patch)
         self.changes = [each for each in operations if here in (each["path"], each.get("from"))]
-        self.fixes, self.near = offered.fixes, self._likely_meant()
+        self.fixes, self.near, self.is_several = offered.fixes, self._likely_meant(), offered.is_several
         is_known = self.code == "unknown" or self.refused.look(first.path[:1]).declared
         return Violation(
             shown(pointer(first.shown), _MAX_POINTER),
@@ -194,7 +207,16 @@ class FaultGroup:
             said = words.sentences(self._refusal(named), self._hint())
         undeclared = self._undeclared(self.refused.look(())) if self.names_ignored else ""
         rest = words.plural(*say.MORE_FAULTS, self.untold) if self.untold else ""
-        return words.sentences(cut(words.sentences(said, undeclared), _MAX_MESSAGE), rest)
+        return words.sentences(cut(words.sentences(said, undeclared, self._formats()), _MAX_MESSAGE), rest)
+
+    def _formats(self) -> str:
+        """Return which texts are no fault, but lack their format, so that the tool may fail with them."""
+        words, places = self.words, dict[str, list[str]]()
+        for text in self.unformatted[:_PLACES_TOLD]:
+            form = next(way.format for way in text.ways if way.format)
+            places.setdefault(say.requirement("format", form, words), []).append(self._where(text.path))
+        must = ((words.all_of(names), len(names), asked) for asked, names in places.items())
+        return words.sentences(*[words.plural(*_MUST, n, places=at, asked=asked) for at, n, asked in must])
 
     def _where(self, path: Path) -> str:
         told = place(self.refused.look(path).shown, quoted=True)
@@ -342,13 +364,12 @@ class FaultGroup:
         if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):
             return ""
         if "boolean" in kinds:
-            or_nothing = words("It may also be left out.") if self._may_leave_out and not self.fixes else ""
+            or_nothing = "" if self.fixes else self._or_left_out()
             return words.sentences(words("Write true or false, without quotes."), or_nothing)
         text = self.first.value
         if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
             return words("Send a whole number.") if number_in_text(text) is not None else self._about()
-        rest = words("Leave it out if you have no number.") if self._may_leave_out else ""
-        return words.sentences(self._about(), rest)
+        return words.sentences(self._about(), self._or_left_out())
 
     def _several(self, value: Any) -> str:
         """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
@@ -389,10 +410,7 @@ class FaultGroup:
         """Say whether a value may be left out that means "no value" or no allowed one; never of a destructive tool."""
         first, words = self.first, self.words
         if first.optional and any(each["op"] == "remove" for each in self.changes):
-            default = next(filter(short_scalar, self.node.says("default")), None)
-            if default is None:
-                return words("Leave it out if you have no value.")
-            return words("Leave it out if you have no value: the default is {value}.", value=in_json(default))
+            return self._or_left_out(marked("Leave it out if you have no value."))
         is_none_of_several = len(self.node.once(say.allowed_values)) > 1 and not self.near
         if (
             is_none_of_several
@@ -400,7 +418,7 @@ class FaultGroup:
             and first.value is not None
             and not _CONTAINERS.intersection(self.types)
         ):
-            return words("If none fits, leave it out.") if self._may_leave_out else ""
+            return self._or_left_out()
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named and not first.optional
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
@@ -428,8 +446,8 @@ class FaultGroup:
             self._sent_elsewhere(),
         )
 
-    def _about(self) -> str:
-        about = self.node.once(say.description).rstrip(".。")
+    def _about(self, node: Node | None = None) -> str:
+        about = (node or self.node).once(say.description).rstrip(".。, ")
         return self.words("It means: {about}.", about=about) if about else ""
 
     def _sent_elsewhere(self) -> str:
@@ -460,7 +478,8 @@ class FaultGroup:
     def _may_take(self, path: Path) -> bool:
         """Return whether a value may be sent here: it is accepted, or is of another type, which may be repaired."""
         value = self.refused.look(path).value
-        return self.node.takes(value) or json_type(value) not in self.kinds
+        is_taken = self.node.takes(value) and not any(without_format(self.node, value, path))
+        return is_taken or json_type(value) not in self.kinds
 
     def _echoed(self, around: Location) -> str:
         is_echoed = any(is_echo(way, around.value) for way in around.ways)
@@ -495,14 +514,19 @@ class FaultGroup:
             meant = echoed if self.at_length else ""
         elif not meant and inside and inside[0][:-1] == above.path:
             node = self.refused.look((*inside[0], self.first.path[-1])).node
-            wanted = "" if node is None or node.takes(self.first.value) else node.once(say.expected, words)
+            is_of_type = node is None or node.accepted_types >= self.types.keys()
+            wanted = "" if node is None or is_of_type else node.once(say.expected, words)
             must = words("It must be {expected}.", expected=wanted) if wanted else ""
             meant = words.sentences(words("It belongs inside {place}.", place=self._where(inside[0])), must)
         elif not meant and (holder := _open_holder(ways, self.first.path[-1])):
             meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
+        if len(self.near) == 1 and is_identifier(self.near[0]) and not is_identifier(self._name):
+            meant = words.sentences(meant, self._about(ways[0].child(self.near[0])))  # `list` may be no ID
         accepted = self._accepted(ways) if self.at_length else ""
         is_lost = not meant and self.at_length and not self.changes
         rest = words("Leave out only what nothing needs.") if is_lost else ""
+        if self.is_several:
+            rest = words("It may hold several of what is missing: send each under its own name.")
         return words.sentences(told, meant, accepted, rest)
 
     def _accepted(self, ways: Sequence[Node]) -> str:

@@ -18,6 +18,7 @@ from mcp_lenient.rules.rules import (
     Rule,
     ValueRule,
     allows_one_value,
+    has_holder,
     injected_keys,
     is_free_object,
     is_qualified,
@@ -26,7 +27,7 @@ from mcp_lenient.rules.rules import (
 from mcp_lenient.rules.words import IDENTIFIERS, SHORT_TYPES
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
-from mcp_lenient.values.json_values import may_be_rounded, same_json
+from mcp_lenient.values.json_values import looks_like_json, may_be_rounded, same_json
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
 _MAX_NAMES: Final = 300
@@ -44,6 +45,8 @@ _NOTHING: Final = frozenset(
 )
 _AROUND: Final = " \t\r\n[]\"'`"
 _EDGES: Final = re.compile(r"\A[\W_]|[\W_]\Z")
+_SIGNS: Final = ("/", ":", ",", ";", "|", "@", " - ", " ")
+"""The signs between parts of a text that may be values of their own."""
 _SIGN: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
@@ -54,6 +57,7 @@ _REPEATED: Final = re.compile(r"([^\w\s]a)\1+")
 _QUOTED_PART: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 _QUOTED_PARTS: Final = re.compile(rf"(?:{_QUOTED_PART.pattern})(?:\s*,\s*(?:{_QUOTED_PART.pattern}))+")
 _NO_LIST_MARK: Final = re.compile(r"[\[\]{}()\"'|\t]")
+_PAIR: Final = re.compile(r"[\w.-]+\s*=")
 _PROGRAM: Final = re.compile(r"[A-Za-z_./~][\w./~+-]*")
 _OPTION: Final = re.compile(r"--?[A-Za-z]")
 _HOLDERS: Final = frozenset(
@@ -144,11 +148,22 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
     has_decimal_commas = are_numbers and "," in text and ";" in text  # `0,5; 1,5`
     if len(parts) < 2 or has_decimal_commas or _NO_LIST_MARK.search(text):
         return
+    if all(map(_PAIR.match, parts)) and not _shows_pairs(place.node):
+        return  # the names may be other parameters'
     has_thousands = _THOUSANDS.fullmatch(text) is not None
     if are_numbers:
         yield [json.loads(part) for part in parts]
         yield from [[json.loads(text.replace(",", ""))]] if has_thousands else ()
-    yield from (parts, [text]) if _are_alike(parts) and not has_thousands else ([text], parts)
+    if _are_alike(parts) and not has_thousands:
+        yield from (parts, [text])
+    elif place.node.takes([text]):  # otherwise the parts alone would be offered
+        yield from ([text], parts)
+
+
+def _shows_pairs(node: Node) -> bool:
+    """Return whether the author shows texts such as ``a=b`` for a list."""
+    ways = [each for way in node.ways for each in (way, *way.items.ways)]
+    return any("=" in str(way.says(keyword)) for way in ways for keyword in ("description", "examples"))
 
 
 def _are_alike(parts: Sequence[str]) -> bool:
@@ -304,6 +319,28 @@ def _likely_targets(names: Names, homes: Mapping[str, str]) -> dict[str, Sequenc
     return {key: [name for name in matches if homes.get(key) != name] for key, matches in likely.items()}
 
 
+def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
+    """Return whether the value of an undeclared name may be those of several missing names of one type.
+
+    Its name is like several, or it has as many parts as there are names that no other undeclared name is likely meant as.
+    """
+    names = _names_at(place, value)
+    if sent not in names.unknown or len(names.missing) < 2:
+        return False
+    targets = _likely_targets(names, _homes(names))
+    is_missing = {*targets[sent]} <= {*names.missing}
+    if len(targets[sent]) > 1 or not is_missing:
+        return is_missing
+    splits = [value[sent].split(sign) for sign in _SIGNS] if isinstance(value[sent], str) else [value[sent]]
+    counts = {len(parts) for parts in splits if isinstance(parts, list) and "" not in parts} - {0, 1}
+    others = {name for key, matches in targets.items() for name in matches if key != sent}
+    types = Counter(
+        place.node.property_nodes[name].accepted_types for name in names.missing if name not in others
+    )
+    sharing = 1 if targets[sent] else sum(not targets[key] for key in names.unknown)
+    return any(number // sharing in counts for number in types.values())
+
+
 def _in_other_words(names: Names) -> dict[str, str]:
     """Return the missing texts that undeclared names mean whose last word is another one.
 
@@ -423,8 +460,15 @@ def _renamed(names: Names, targets: Mapping[str, Sequence[str]]) -> Iterator[dic
         last = (name_words(key) or ("",))[-1]
         is_several = len(matches) > 1 and singular(last) != last  # `dates` for the dates of start and end
         for name in matches if all(often[name] == 1 for name in matches) and not is_several else ():
-            may_hold_all = len(names.unknown) > 1 and is_free_object(nodes[name])
-            if not may_hold_all and _may_rename(names.place.node, names.value[key], key, name):
+            value = names.value[key]
+            is_text = isinstance(value, str) and not looks_like_json(value)
+            is_part = is_text or len(names.unknown) > 1
+            is_held = name not in names.missing and has_holder(names.place.node, names.value)
+            if (
+                not is_held
+                and not (is_part and is_free_object(nodes[name]))
+                and _may_rename(names.place.node, value, key, name)
+            ):
                 yield {name if sent == key else sent: item for sent, item in names.value.items()}
 
 
@@ -457,11 +501,18 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
 def _homes(names: Names) -> dict[str, str]:
     """Return the undeclared names that belong inside one declared object, with its name."""
     holders: dict[str, list[str]] = {key: [] for key in names.unknown}
-    for holder, child in islice(names.place.node.property_nodes.items(), _MAX_NAMES):
+    nodes = names.place.node.property_nodes
+    for holder, child in islice(nodes.items(), _MAX_NAMES):
         sent, fields = names.value.get(holder, {}), child.once(_fields)
-        for key, places in holders.items() if fields and isinstance(sent, Mapping) else ():
-            if key in fields and key not in sent:
-                places.append(holder)
+        inner = {key: names.value[key] for key in names.unknown if key in fields}
+        is_whole = (
+            holder in names.value or holder in names.missing or child.takes(inner) or child.takes([inner])
+        )
+        # `content` is not said to be part of an attachment where `body` is missing.
+        rivals = [] if is_whole else [nodes[name] for name in names.missing if name in nodes]
+        for key, value in inner.items() if isinstance(sent, Mapping) else ():
+            if key not in sent and not any(rival.takes(value) for rival in rivals):
+                holders[key].append(holder)
     return {key: places[0] for key, places in holders.items() if len(places) == 1}
 
 

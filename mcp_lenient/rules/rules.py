@@ -824,6 +824,11 @@ def _no_unit(place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool
     return keeps_unit(place.node, *name)
 
 
+@_guard("a missing object of any names may hold it")
+def _no_holder(place: Place, sent: dict[str, Any], name: tuple[str, str]) -> bool:
+    return name[1] in place.node.required or not has_holder(place.node, sent)
+
+
 @_guard("in a destructive tool, only the case of a name may differ")
 def _same_words(_place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool:
     return name_words(name[0]) == name_words(name[1])
@@ -1021,6 +1026,13 @@ def _is_declared_otherwise(key: object, declared: Collection[str]) -> bool:
     return not isinstance(key, str) or singular(re.split(r"[.\[]", key, maxsplit=1)[0]) in declared
 
 
+def has_holder(node: Node, sent: Mapping[str, Any]) -> bool:
+    """Return whether an object of any names is missing, in which undeclared names may belong."""
+    keys = {fold_name(key) for key in sent if isinstance(key, str)}
+    missing = [name for name in node.required if name in node.properties and fold_name(name) not in keys]
+    return any(is_free_object(node.property_nodes[name]) for name in missing)
+
+
 def is_free_object(node: Node) -> bool:
     """Return whether a node takes nothing but objects, of any names."""
     return node.is_only("object") and not (node.properties or node.patterns or node.closed)
@@ -1121,7 +1133,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_null_is_absent),
     _leaving_out("empty_text_to_absent", 2, _left_out(""), _TEXT, guards=_EMPTY),
     NameRule("drop_injected", 2, drop_injected, guards=(_at_top, _closed), keeps=_call_id),
-    NameRule("rename_case", 1, rename_case, guards=(_not_sent, _no_unit), keeps=_same_words),
+    NameRule("rename_case", 1, rename_case, guards=(_not_sent, _no_unit, _no_holder), keeps=_same_words),
     NameRule("rename_quoted", 1, rename_quoted, guards=(_not_sent,)),
     NameRule("rename_alias", 2, rename_alias, guards=(_at_top, _not_sent, _refused)),
     NameRule(

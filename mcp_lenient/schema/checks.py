@@ -133,6 +133,11 @@ def holds(keyword: str, bound: object, value: object) -> bool:
         return True
 
 
+def has_format(form: str | None, text: str) -> bool:
+    """Return whether a text is of a format, whether or not anything checks it: a time as most servers read it."""
+    return _matches(_TIMES[form], text) if form in _TIMES else holds("format", form, text)
+
+
 @lru_cache(maxsize=1024)
 def _check_of(schema: str) -> Check:
     return compiled(json.loads(schema), formats={})

@@ -34,7 +34,7 @@ def test_quoted_number_out_of_range_reports_the_limit(sent):
 def test_hint_for_a_number_gives_a_valid_call():
     """Following the hint literally gives a call that runs."""
     ((code, message),) = _reported({"name": "a", "limit": "ten"})
-    assert (code, "Leave it out if you have no number." in message) == ("type", True)
+    assert (code, "Leave it out only if the tool then does what you mean." in message) == ("type", True)
 
 
 def test_alias_beside_its_parameter_is_unknown():

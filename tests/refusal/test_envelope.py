@@ -35,7 +35,7 @@ async def test_one_fault():
         "recovery": "correctable",
         "retryable": False,
         "message": f"Invalid arguments for tool 'store_context': {message} The tool was not run. "
-        "Correct the call and send it again, or ask the user.",
+        "Correct the call and send it again.",
         "details": {
             "tool": "store_context",
             "parameter": "tags",
@@ -124,14 +124,15 @@ async def test_omitted_names_are_counted_in_the_envelope():
 @pytest.mark.parametrize(
     ("sent", "asks"),
     [
-        pytest.param({"content": "x", "tags": 123}, True, id="nothing to correct it with"),
+        pytest.param({"tags": []}, True, id="nothing was sent"),
         pytest.param({"contnt": "x"}, False, id="a fix is offered"),
-        pytest.param({"content": "x", "color": "red"}, True, id="a name is unknown"),
+        pytest.param({"content": "x", "tags": 123}, False, id="what is meant was sent in another form"),
+        pytest.param({"content": "x", "color": "red"}, False, id="a name is unknown"),
     ],
 )
 async def test_the_user_is_to_be_asked_where_the_caller_may_not_know(sent, *, asks):
-    """Where no other value is offered, the user may be asked, so that none is made up."""
-    assert (await refused(sent))["message"].endswith(", or ask the user.") is asks
+    """Where a value may not be known, the user may be asked, so that none is made up; not where another form is asked for."""
+    assert ("ask the user" in (await refused(sent))["message"]) is asks
 
 
 async def test_a_misspelt_name_is_said_once():

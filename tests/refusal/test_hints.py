@@ -273,7 +273,7 @@ def test_an_allowed_value_is_not_to_be_left_out_of_a_destructive_tool():
     schema, sent, advice = (
         closed(mode=enum("all", "nothing")),
         {"mode": "some"},
-        "If none fits, leave it out.",
+        "Leave it out only if the tool then does what you mean.",
     )
     assert _violations(schema, sent)[0].message.endswith(advice)
     assert advice not in _violations(schema, sent, _DESTRUCTIVE)[0].message
@@ -323,3 +323,109 @@ def test_a_name_whose_value_does_not_fit_is_not_to_be_sent_under_another():
     schema = opened("space_key", space_key={**STRING, "pattern": "^[A-Z]+$"})
     assert "If 'space' is meant" not in _violations(schema, {"space": "a team"})[0].message
     assert "If 'space' is meant" in _violations(schema, {"space": "TEAM"})[0].message
+
+
+@each_row(("names", "sent", "several"))
+def test_a_text_may_hold_several_missing_names(names: list[str], sent: Json, *, several: bool) -> None:
+    """A value with a part for each missing name is not offered as one of them; it is said that it may hold several."""
+    schema = closed(*names, **dict.fromkeys(names, STRING), exclude_patterns=array(STRING))
+    found = _violations(schema, sent)
+    assert any("It may hold several of what is missing" in each.message for each in found) is several
+    assert not (several and any(each.fixes or "is meant" in each.message for each in found))
+
+
+_EVENTS = closed(
+    "calendar",
+    calendar=STRING,
+    since={**STRING, "format": "date-time"},
+    until={**STRING, "format": "date-time"},
+    by=array({**STRING, "format": "email"}),
+    api_key={**STRING, "format": "uuid"},
+)
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        (
+            {"since": "24 hours ago"},
+            "'since' must have the format date-time such as \"2026-01-31T09:30:00Z\".",
+        ),
+        (
+            {"since": "today", "until": "2026-01-31"},
+            "'since' and 'until' must each have the format date-time",
+        ),
+        ({"by": ["name@example.com", "anna"]}, "'by[1]' must have the format email"),
+        ({"since": "2026-01-31 09:30:00"}, ""),
+        ({"since": 5}, ""),
+    ],
+    ids=["one", "several", "an item", "as most servers read it", "of another type"],
+)
+def test_a_format_that_is_not_checked_is_said_beside_a_fault(sent: Json, told: str) -> None:
+    """A text that the tool takes, but that lacks the format it asks for, is said where the call is refused for more."""
+    assert (
+        normalize(_EVENTS, {"calendar": "a", **sent}).arguments == {"calendar": "a", **sent}
+        or "since" in sent
+    )
+    message = _violations(_EVENTS, sent)[0].message
+    assert told in message
+    assert ("have the format" in message) is bool(told)
+
+
+def test_a_fix_gives_no_value_without_the_format():
+    """A text that lacks the format of the declared name is not offered under it."""
+    at = closed("dateTime", dateTime={**STRING, "format": "date-time"})
+    assert not any(
+        each.fixes for each in _violations(closed("start", start=at), {"start": {"date": "2026-03-04"}})
+    )
+    fixed = _violations(closed("start", start=at), {"start": {"date": "2026-03-04T10:00:00Z"}})
+    assert any(each.fixes for each in fixed)
+
+
+def test_a_name_is_not_taken_for_one_beside_a_missing_object_of_any_names():
+    """It may be a name in that object: of a page's ``properties``, ``Status`` is not the page's own ``status``."""
+    page = closed("properties", properties=OBJECT, status=enum("active", "archived"))
+    violations = _violations(page, {"Status": "active", "Due date": "2026-05-01"})
+    assert [each.code for each in violations] == ["missing", "unknown", "unknown"]
+    assert all("It may belong inside 'properties'." in each.message for each in violations[1:])
+    assert not any(each.fixes or each.did_you_mean for each in violations)
+    assert normalize(page, {"Status": "active", "properties": {}}).arguments == {
+        "status": "active",
+        "properties": {},
+    }
+
+
+@pytest.mark.parametrize(("about", "shown"), [("Labels", False), ("Filters, such as plan=pro", True)])
+def test_names_with_values_are_only_offered_as_items_that_the_author_shows(
+    about: str, *, shown: bool
+) -> None:
+    """``plan=pro, region=eu`` may be two items, or the values of other parameters."""
+    (violation,) = _violations(
+        closed(p={**array(STRING), "description": about}), {"p": "plan=pro, region=eu"}
+    )
+    assert bool(violation.fixes) is shown
+    assert ('["plan=pro", "region=eu"]' in violation.message) is shown
+
+
+def test_a_name_that_is_missing_may_be_meant_rather_than_a_field_elsewhere():
+    """``content`` may be the missing ``body``, and is no whole attachment."""
+    file = closed("filename", "content", filename=STRING, content=STRING)
+    mail = closed("body", body=STRING, attachments=array(file))
+    assert not any("belongs inside" in each.message for each in _violations(mail, {"content": "Hello"}))
+    whole = {"filename": "a", "content": "b"}
+    assert any("belongs inside 'attachments'" in each.message for each in _violations(mail, whole))
+
+
+def test_a_name_without_the_word_for_identifiers_is_told_what_is_meant():
+    """``list`` may be the name of the list, and no ID."""
+    schema = closed("listId", listId={**STRING, "description": "ID of the target list."})
+    assert (
+        "Did you mean 'listId'? It means: ID of the target list."
+        in _violations(schema, {"list": "Done"})[1].message
+    )
+
+
+def test_the_allowed_items_of_a_list_are_said_rather_than_shown():
+    """An example of allowed values would be taken for the ones to send."""
+    states = array(enum("BUILDING", "ERROR", "READY"))
+    assert _message(states, "failed").endswith('Each item must be one of "BUILDING", "ERROR", "READY".')

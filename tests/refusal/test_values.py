@@ -184,7 +184,7 @@ def test_a_wrong_value_inside_another_is_named_by_its_place(kind, value, place, 
     [
         (dt.date | None, None, "NULL", "Leave it out if you have no value.", {}),
         (list[int], [7], " ", "Leave it out if you have no value.", {}),
-        (int, 3, "unknown", "Leave it out if you have no value: the default is 3.", {}),
+        (int, 3, "unknown", "Left out, it is 3.", {}),
         (int, 3, {"number": 5}, "Send one value.", {"x": 5}),
         (list[str], [], [{"text": "a"}, {"text": "b"}], "must each be a string", {"x": ["a", "b"]}),
         (list[list[int]], [], [[[1, 2], [3, 4]]], "Send one value.", {"x": [[1, 2], [3, 4]]}),

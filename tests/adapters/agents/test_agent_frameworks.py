@@ -62,9 +62,7 @@ def test_refused_calls_are_answered_with_the_envelope(received):
     """The model reads the envelope alone, and the refusal is logged once."""
     envelope = json.loads(text(received, "wrong_type"))
     assert envelope["error_code"] == "INVALID_TAGS_TYPE"
-    assert envelope["message"].endswith(
-        "The tool was not run. Correct the call and send it again, or ask the user."
-    )
+    assert envelope["message"].endswith("The tool was not run. Correct the call and send it again.")
     assert events(received, "wrong_type") == ["call_rejected"]
 
 

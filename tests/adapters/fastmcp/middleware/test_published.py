@@ -305,10 +305,7 @@ async def test_a_patch_repairs_the_call_that_was_sent():
 @pytest.mark.parametrize(
     ("sent", "message"),
     [
-        (
-            {"size": 0},
-            "'size' must be at least 1, but got the integer 0. Leave it out if you have no value: the default is 1.",
-        ),
+        ({"size": 0}, "'size' must be at least 1, but got the integer 0. Left out, it is 1."),
         ({"pair": [1, 2, 3]}, "'pair' must have at most 2 items, but got an array of 3 items."),
         ({"sizes": [1, 0]}, "'sizes[1]' must be at least 1, but got the integer 0."),
     ],
