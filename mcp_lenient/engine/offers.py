@@ -10,8 +10,9 @@ from typing import Any, Final
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
+from mcp_lenient.refusal.groups import NOTHING, FaultGroup, Offered, grouped
 from mcp_lenient.refusal.locations import MAX_TOLD, Refused, without_format
-from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped
+from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
@@ -40,15 +41,16 @@ def violations_of(
     """
     exact_integers, faults = validator.exact_integers, outcome.faults
     refused = Refused(plan.top, outcome.arguments, plan.policy, exact_integers, plan.destructive, as_texts)
-    groups = grouped(refused, explained(refused, faults))
+    groups, untold = grouped(refused, explained(refused, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
     offers = Offers(refused, spelled, faults, validator, reader)
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
     most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
     offered = [offers.of(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
-    offered += [Offered()] * (len(groups) - len(offered))
-    return tuple([group.violation(offer) for group, offer in zip(groups, offered, strict=True)])
+    offered += [NOTHING] * (len(groups) - len(offered))
+    groups = [group.with_offer(offer) for group, offer in zip(groups, offered, strict=True)]
+    return violations(refused, groups, untold)
 
 
 class Offers:
@@ -67,7 +69,7 @@ class Offers:
         """Return the patches for a group of faults, likeliest first."""
         fixes: list[Patch] = []
         likely: list[Patch] = []
-        is_whole = group.total == len(group.paths)
+        is_whole = group.total == len(group.places)
         for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
             new = self._refused.arguments
             for path, value in change.items():

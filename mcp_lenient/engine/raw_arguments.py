@@ -38,10 +38,10 @@ def not_an_object(arguments: Any) -> Violation:
     received = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
     text_break = break_of(arguments) if isinstance(arguments, str) else None
     if text_break is not None:
-        from mcp_lenient.refusal.sentences import broken
+        from mcp_lenient.refusal.sentences import broken_json
 
         error_code = "CUT_OFF" if text_break.is_end else None
-        message = broken(text_break, whole=True)
+        message = broken_json(text_break, whole=True)
     elif kind == "string":
         message = Text(
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "

@@ -25,6 +25,7 @@ from mcp_lenient.values.display import (
     short_scalar,
     shown,
 )
+from mcp_lenient.values.display import place as in_words
 from mcp_lenient.values.json_values import looks_like_json
 from mcp_lenient.values.language import language
 from mcp_lenient.values.patches import REMOVED, entries, value_at
@@ -108,6 +109,10 @@ class Refused:
             optional=declared and isinstance(key, str) and not any(key in way.required for way in above.ways),
         )
         return self._places[path]
+
+    def named(self, path: Path) -> str:
+        """Return a place in words: its path in quotes, as it may be said."""
+        return f"'{in_words(self.look(path).shown, quoted=True)}'" if path else self.words("the arguments")
 
     def meant(self, place: Location) -> tuple[Node, ...]:
         """Return the branches that the value most likely targets; all where there is no value, or none fits."""

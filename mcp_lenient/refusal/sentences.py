@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from mcp_lenient.schema.node import Node
@@ -74,6 +75,48 @@ SIZES: Final = {
 """What the keywords count that end so."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a place of a schema takes, in words.
+
+    Attributes:
+        node: The place.
+        types: Its types, such as ``array of strings``.
+        values: The allowed values; empty if others are accepted.
+        expected: One phrase: ``an array of strings or null``; empty if anything is accepted.
+        shape: A sentence about the properties of the object, or the items of the list; may be empty.
+        choice: The same where one of several objects or values is expected; else empty.
+        says_items: Whether the types say all that an example would show.
+        about: The first sentence of the author's description, without its full stop.
+    """
+
+    node: Node
+    types: tuple[str, ...]
+    values: tuple[Any, ...]
+    expected: str
+    shape: str
+    choice: str
+    says_items: bool
+    about: str
+
+
+def wanted(node: Node, words: Language) -> Wanted:
+    """Return what a place takes; :meth:`mcp_lenient.schema.node.Node.once` computes it once a place and language."""
+    owners, is_list = _owners(node)
+    is_choice = len(owners) > 1 or (is_list and all(way.enum is not None for way in owners))
+    described = _shape(owners, words, is_list=is_list)
+    return Wanted(
+        node,
+        type_words(node),
+        allowed_values(node),
+        expected(node, words),
+        described,
+        described if is_choice else "",
+        _says_items(node),
+        description(node).rstrip(".。, "),
+    )
+
+
 # --- types and values -------------------------------------------------------------------------------------
 
 _Kind = tuple[str, tuple[str, ...]]
@@ -105,7 +148,7 @@ def type_words(node: Node) -> tuple[str, ...]:
     return tuple(f"{name} of {items}" if items else name for name, items in found)
 
 
-def names_items(node: Node) -> bool:
+def _says_items(node: Node) -> bool:
     """Return whether the types say all that an example would show, as of lists of scalars."""
     return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.ways))
 
@@ -202,21 +245,13 @@ def description(node: Node) -> str:
 # --- the properties of an object, and examples --------------------------------------------------------------
 
 
-def shape(node: Node, words: Language) -> str:
-    """Return a sentence about the properties of the expected object, or of the items of the expected list, or ""."""
-    owners, is_list = _owners(node)
+def _shape(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
+    """Return a sentence about the properties of one of the objects, or of the items of a list, or ""."""
     if is_list and len(owners) == 1 and owners[0].enum is not None:
         return words("Each item must be {expected}.", expected=expected(owners[0], words))
     names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
     form = marked("Each item has {names}.") if is_list else marked("It has {names}.")
     return words(form, names=names) if names else ""
-
-
-def choice(node: Node, words: Language) -> str:
-    """Return :func:`shape` where one of several objects or values is expected, of which an example would show only one."""
-    owners, is_list = _owners(node)
-    is_listed = is_list and all(way.enum is not None for way in owners)
-    return shape(node, words) if len(owners) > 1 or is_listed else ""
 
 
 def _owners(node: Node) -> tuple[list[Node], bool]:
@@ -269,7 +304,7 @@ _IS_CUT_OFF: Final = marked(
 )
 
 
-def broken(found: Break, *, whole: bool = False) -> Text:
+def broken_json(found: Break, *, whole: bool = False) -> Text:
     """Return where the JSON of a value, or of the whole arguments, breaks; at its end, also what to do."""
     its = Text("the JSON of the arguments") if whole else Text("Its JSON")
     where = Text("inside the {bracket} at character {opened:,}", bracket=found.bracket, opened=found.opened)

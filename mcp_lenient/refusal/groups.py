@@ -1,0 +1,223 @@
+"""Faults of a refused call that are alike, and what is offered to correct them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from mcp_lenient.refusal.locations import Location, Refused
+from mcp_lenient.refusal.sentences import Wanted, allowed_values, wanted
+from mcp_lenient.schema.node import Node
+from mcp_lenient.types import Fault, Path, ViolationCode
+from mcp_lenient.values.display import in_json
+from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
+from mcp_lenient.values.patches import Operation, Patch, path_at
+
+MAX_VIOLATIONS: Final = 20
+MAX_NEAR: Final = 3
+_MAX_SAMPLES: Final = 8
+CONTAINERS: Final = frozenset({"array", "object"})
+_CODES: Final[Mapping[str, ViolationCode]] = {
+    "type": "type",
+    "enum": "enum",
+    "pattern": "pattern",
+    "format": "format",
+    "size": "size",
+    "ambiguous": "ambiguous",
+    "required": "missing",
+    "additionalProperties": "unknown",
+    **dict.fromkeys("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split(), "range"),
+    **dict.fromkeys("minLength maxLength minItems maxItems minProperties maxProperties".split(), "length"),
+}
+
+
+class Offered(NamedTuple):
+    """What is offered to correct a group of faults.
+
+    Attributes:
+        fixes: The patches that correct them, likeliest first.
+        likely: These, and those of a name whose value is still refused.
+        may_be_several: Whether the value of an undeclared name may be those of several missing ones.
+    """
+
+    fixes: tuple[Patch, ...] = ()
+    likely: tuple[Patch, ...] = ()
+    may_be_several: bool = False
+
+
+NOTHING: Final = Offered()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultGroup:
+    """Faults of one kind, at places that differ in list indices only, and what is offered for them.
+
+    Attributes:
+        refused: The call.
+        code: The kind.
+        faults: Those at the first place: of each keyword, and last what the author says.
+        places: The first of the places.
+        total: The number of places.
+        wanted: What the schema takes there.
+        types: The JSON types that it takes, but for null.
+        sent_types: The JSON types of the values, of each once.
+        echoes: Whether the value may be repeated.
+        broken: Where the JSON of a text for a list or object breaks.
+        is_first: Whether it is the first of its kind in its object, so that it tells what the others would repeat.
+        offered: What is offered.
+        changes: The likely operations at the first place.
+        near: The allowed values, or the declared names beside it, that are likely meant.
+    """
+
+    refused: Refused
+    code: ViolationCode
+    faults: tuple[Fault, ...]
+    places: tuple[Location, ...]
+    total: int
+    wanted: Wanted
+    types: frozenset[str]
+    sent_types: tuple[str, ...]
+    echoes: bool
+    broken: Break | None
+    is_first: bool = True
+    offered: Offered = NOTHING
+    changes: tuple[Operation, ...] = ()
+    near: tuple[Any, ...] = ()
+
+    @property
+    def first(self) -> Location:
+        """The first place."""
+        return self.places[0]
+
+    @property
+    def paths(self) -> list[Path]:
+        """The paths of the first places."""
+        return [place.path for place in self.places]
+
+    @property
+    def value(self) -> Any:
+        """The value at the first place."""
+        return self.places[0].value
+
+    @property
+    def node(self) -> Node:
+        """What the schema says there; of anything, if it says nothing."""
+        return self.wanted.node
+
+    @property
+    def keyword(self) -> str | None:
+        """The keyword of the first fault."""
+        return self.faults[0].keyword
+
+    @property
+    def is_of_key(self) -> bool:
+        """Whether a key of a map is refused: the fault's bound is what the schema of keys refuses."""
+        return self.keyword == "propertyNames"
+
+    @property
+    def is_of_value(self) -> bool:
+        """Whether a value is refused, and no name."""
+        return self.code not in ("missing", "unknown", "size") and not self.is_of_key
+
+    @property
+    def rivals(self) -> Sequence[Any]:
+        """What an ambiguous value can be read as."""
+        return self.faults[0].bound if self.code == "ambiguous" else ()
+
+    @property
+    def name(self) -> str | None:
+        """The last name of the path."""
+        return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
+
+    @property
+    def takes_text_alone(self) -> bool:
+        """Whether it is an argument of a prompt, which can be nothing but a string."""
+        return self.refused.as_texts and len(self.first.path) == 1
+
+    @property
+    def takes_json_text(self) -> bool:
+        """Whether it is one of those that is read as JSON."""
+        return self.takes_text_alone and bool(self.types & CONTAINERS)
+
+    def moved(self, here: str, there: str) -> list[Path]:
+        """Return the other ends of the likely moves to or from the first place: ``here`` is its end, ``from`` or ``path``."""
+        own, moves = pointer(self.first.path), (change for change in self.changes if change["op"] == "move")
+        return [path_at(self.refused.arguments, move[there]) for move in moves if move[here] == own]
+
+    def with_offer(self, offered: Offered) -> FaultGroup:
+        """Return the group with what is offered for it."""
+        here = pointer(self.first.path)
+        operations = (operation for patch in offered.likely for operation in patch)
+        changes = tuple(
+            operation for operation in operations if here in (operation["path"], operation.get("from"))
+        )
+        group = replace(self, offered=offered, changes=changes)
+        return replace(group, near=tuple(_likely_meant(group)[:MAX_NEAR]))
+
+
+def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
+    """Return the first groups of faults that are alike, and the number of the others."""
+    by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
+    for fault in faults:
+        by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
+    alike: dict[Any, tuple[Iterable[Fault], list[Path]]] = {}
+    for (path, is_key), of_keywords in by_place.items():
+        if None in of_keywords:
+            of_keywords[None] = of_keywords.pop(None)  # what the author says comes last
+        here = of_keywords.values()
+        reasons = frozenset(
+            [(_code(fault), fault.keyword, fault.node, fault.detail, fault.reason) for fault in here]
+        )
+        pattern = tuple([part if isinstance(part, str) else -1 for part in path])
+        _, paths = alike.setdefault((pattern, is_key, reasons), (here, []))
+        paths.append(path)
+    groups: list[FaultGroup] = []
+    begun: set[tuple[str, Path]] = set()
+    for of_place, paths in islice(alike.values(), MAX_VIOLATIONS):
+        group = _group(refused, tuple(of_place), paths)
+        above = (group.code, group.first.path[:-1])
+        groups.append(replace(group, is_first=False) if above in begun else group)
+        begun.add(above)
+    return groups, len(alike) - len(groups)
+
+
+def _code(fault: Fault) -> ViolationCode:
+    return _CODES.get(fault.keyword or fault.kind, "value")
+
+
+def _group(refused: Refused, faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
+    code, places = _code(faults[0]), tuple([refused.look(path) for path in paths[:_MAX_SAMPLES]])
+    nodes = () if code in ("unknown", "size") else (*[fault.node for fault in faults], places[0].node)
+    anything = refused.top.tree.node(True)  # noqa: FBT003 - a schema
+    node: Node = next(filter(None, nodes), anything)
+    is_of_key, value = faults[0].keyword == "propertyNames", places[0].value
+    if is_of_key and node.once(allowed_values):
+        code = "enum"
+    types, is_one = node.accepted_types - {"null"}, len(paths) == 1
+    is_one_value = is_one and code not in ("missing", "unknown", "size", "ambiguous") and not is_of_key
+    is_json_text = is_one and code == "type" and isinstance(value, str) and bool(types & CONTAINERS)
+    return FaultGroup(
+        refused=refused,
+        code=code,
+        faults=faults,
+        places=places,
+        total=len(paths),
+        wanted=node.once(wanted, refused.words),
+        types=types,
+        sent_types=tuple(dict.fromkeys([json_type(place.value) for place in places if place.present])),
+        echoes=is_one_value and refused.may_echo(places[0]),
+        broken=break_of(value) if is_json_text else None,
+    )
+
+
+def _likely_meant(group: FaultGroup) -> Sequence[Any]:
+    if group.keyword == "enum":
+        allowed = group.wanted.values if group.total == 1 else ()
+        written = {in_json(change["value"]): change["value"] for change in group.changes if "value" in change}
+        return [value for value in written.values() if value in allowed]
+    if group.code != "unknown":
+        return ()
+    beside = [path for path in group.moved("from", "path") if path[:-1] == group.first.path[:-1]]
+    return list(dict.fromkeys(path[-1] for path in beside))

@@ -1,0 +1,72 @@
+"""What messages about values and about names both say of a group of faults."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from mcp_lenient.refusal.groups import FaultGroup
+from mcp_lenient.refusal.locations import Location
+from mcp_lenient.refusal.sentences import Wanted, example, quoted
+from mcp_lenient.rules.likely import is_command, is_echo
+from mcp_lenient.values.display import in_json, short_scalar
+from mcp_lenient.values.language import Language, marked
+
+_IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
+_MOST_CALLS: Final = 100
+
+
+def about(wanted: Wanted, words: Language) -> str:
+    """Say what the author says of a place."""
+    return words("It means: {about}.", about=wanted.about) if wanted.about else ""
+
+
+def expected(group: FaultGroup) -> str:
+    """Return what is expected, to follow "must be"; of a prompt's list or object as the string that holds it."""
+    words, phrase = group.refused.words, group.wanted.expected
+    if not phrase or not group.takes_json_text:
+        return phrase
+    phrase = words("{expected}, sent as a string that holds JSON", expected=phrase)
+    sample = group.node.once(example)
+    return words("{thing} such as {sample}", thing=phrase, sample=in_json(sample)) if sample else phrase
+
+
+def did_you_mean(group: FaultGroup) -> str:
+    """Ask for the likely names or values."""
+    words, in_words = group.refused.words, in_json if group.keyword == "enum" else quoted
+    return (
+        words("Did you mean {names}?", names=words.either(list(map(in_words, group.near))))
+        if group.near
+        else ""
+    )
+
+
+def or_left_out(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
+    """Say what the value is if it is left out; without a default that this must be what is meant, as for "all"."""
+    if not group.first.optional or group.refused.destructive:
+        return ""
+    words, default = group.refused.words, next(filter(short_scalar, group.node.says("default")), None)
+    told = marked("Left out, it is {value}.")
+    return words(otherwise) if default is None else words(told, value=in_json(default))
+
+
+def one_of_several(group: FaultGroup, value: Any) -> str:
+    """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
+    words, node = group.refused.words, group.node
+    is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
+    fits = [node.takes(item) for item in value] if is_list else []
+    if not any(fits) or len(group.first.path) > 1:
+        return ""
+    if is_command(value) and node.takes(" "):
+        return words("Write the command as one string.")
+    is_free = not any(way.format for way in node.ways) and all(isinstance(item, str) for item in value)
+    advice = marked("Send one value; call once for each only if each needs its own call.")
+    if is_free and all(fits) and node.takes("\n".join(value)):
+        advice = marked("Join it if it is one text; else call once for each.")
+    return words.sentences("" if group.code == "missing" else about(group.wanted, words), words(advice))
+
+
+def echoed(group: FaultGroup, owner: Location) -> str:
+    """Say that the schema of an object was sent for it."""
+    is_echoed = any(is_echo(way, owner.value) for way in owner.ways)
+    said = marked("What was sent is the schema: send the values that it describes.")
+    return group.refused.words(said) if is_echoed else ""

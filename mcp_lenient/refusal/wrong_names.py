@@ -1,0 +1,160 @@
+"""Say which names are missing or unknown, and where they were sent or belong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from mcp_lenient.refusal.groups import MAX_NEAR, FaultGroup
+from mcp_lenient.refusal.locations import Location, without_format
+from mcp_lenient.refusal.phrases import about, did_you_mean, echoed, expected, one_of_several
+from mcp_lenient.refusal.sentences import NAMES_TEXT, description, first_of, quoted, wanted
+from mcp_lenient.rules.rules import WRAPPERS, is_free_object
+from mcp_lenient.rules.words import is_identifier
+from mcp_lenient.schema.node import Node
+from mcp_lenient.types import Path
+from mcp_lenient.values.display import HIDDEN, name_words
+from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.language import marked, marked_plural
+from mcp_lenient.values.markup import names_in_markup
+from mcp_lenient.values.names import fold_name
+from mcp_lenient.values.patches import entries
+
+_IS_MISSING: Final = marked_plural(
+    "{places} is required but was not sent.", "{places} are required but were not sent."
+)
+_IS_UNKNOWN: Final = marked_plural("unknown parameter {names}.", "unknown parameters {names}.")
+
+
+def missing(group: FaultGroup, places: str) -> str:
+    """Say that names are missing, what they must be, and where they were sent."""
+    refused, words, choices = group.refused, group.refused.words, group.faults[0].bound
+    if choices:
+        names = words.either([words.all_of(list(map(quoted, choice))) for choice in choices])
+        owner = refused.named(group.first.path[:-1])
+        return words("either {names} must be sent in {place}.", place=owner, names=names)
+    said, phrase = words.plural(*_IS_MISSING, group.total, places=places), expected(group)
+    if group.is_first and not refused.arguments:
+        said = words("the arguments arrived empty. {rest}", rest=said)
+    return words.sentences(
+        said,
+        words("It must be {expected}.", expected=phrase) if phrase else "",
+        group.wanted.shape if phrase else "",
+        about(group.wanted, words),
+        _sent_elsewhere(group),
+    )
+
+
+def _sent_elsewhere(group: FaultGroup) -> str:
+    refused, words, (*above, name) = group.refused, group.refused.words, group.first.path
+    owner, sent = refused.look((*above,)), group.moved("path", "from")
+    if said := echoed(group, owner):
+        return said if group.is_first else ""
+    if (inside := sent[0][:-1] if sent else ()) and not above:
+        return words("It was sent inside {place}: send it at the top.", place=refused.named(inside))
+    if said := _inside_another(group, owner, name):
+        return said
+    beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,) and _may_take(group, path))
+    names = words.either([refused.named(path) for path in beside][:MAX_NEAR])
+    if names:
+        said = words("If {names} is meant, send it under this name.", names=names)
+        only = refused.look(next(iter(beside))).value if len(beside) == 1 else None
+        return words.sentences(said, one_of_several(group, only))
+    return undeclared(group, owner) if group.is_first and above else ""
+
+
+def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
+    """Say that a missing name was sent inside another value, as markup or as its property."""
+    refused, words = group.refused, group.refused.words
+    for key, content in entries(owner.value):
+        path = (*owner.path, key)
+        if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(content)):
+            said = marked("It came as markup inside {place}: send each as a parameter of its own.")
+            return words(said, place=refused.named(path))
+        holder = refused.look(path)
+        is_other = not any(name in way.properties for way in holder.ways)
+        if isinstance(content, Mapping) and name in content and holder.declared and is_other:
+            said = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
+            return words(said, place=refused.named(path))
+    return ""
+
+
+def _may_take(group: FaultGroup, path: Path) -> bool:
+    """Return whether a value may be sent here: it is accepted, or is of another type, which may be repaired."""
+    value = group.refused.look(path).value
+    is_taken = group.node.takes(value) and not any(without_format(group.node, value, path))
+    return is_taken or json_type(value) not in group.types
+
+
+def undeclared(group: FaultGroup, owner: Location) -> str:
+    """Name what was sent under undeclared names, where that is allowed and so no violation of its own."""
+    refused, words, ways = group.refused, group.refused.words, group.refused.meant(owner)
+    if not isinstance(owner.value, Mapping) or any(way.closed for way in ways):
+        return ""
+    moved = {
+        path[-1] for path in group.moved("path", "from") if path[:-1] == owner.path and _may_take(group, path)
+    }
+    keys = (key for key in owner.value if isinstance(key, str) and key not in moved)
+    sent = [key for key in keys if not any(way.declares(key) for way in ways)]
+    places = [refused.look((*owner.path, key)) for key in sent[:MAX_NEAR]]
+    names = [refused.named(place.path) for place in places if HIDDEN not in place.shown]
+    text = marked("The tool does not know {names} and may ignore it; it may belong under a declared name.")
+    return words(text, names=words.all_of(names)) if names else ""
+
+
+def unknown(group: FaultGroup, places: str) -> str:
+    """Say that names are unknown, what is likely meant or where it belongs, and what is accepted."""
+    refused, words = group.refused, group.refused.words
+    owner = refused.look(group.first.path[:-1])
+    ways, meant = refused.meant(owner), did_you_mean(group)
+    if said := echoed(group, owner):
+        meant = said if group.is_first else ""
+    elif not meant:
+        meant = _belongs_inside(group, owner, ways)
+    if len(group.near) == 1 and is_identifier(group.near[0]) and not is_identifier(group.name):
+        near = ways[0].child(group.near[0])  # `list` may be no ID
+        meant = words.sentences(meant, about((near or group.node).once(wanted, words), words))
+    if group.offered.may_be_several:
+        rest = words("It may hold several of what is missing: send each under its own name.")
+    else:
+        is_lost = not meant and group.is_first and not group.changes
+        rest = words("Leave out only what nothing needs.") if is_lost else ""
+    accepted = _accepted(group, ways) if group.is_first else ""
+    return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=places), meant, accepted, rest)
+
+
+def _belongs_inside(group: FaultGroup, owner: Location, ways: Sequence[Node]) -> str:
+    refused, words, name = group.refused, group.refused.words, group.first.path[-1]
+    depth = len(group.first.path)
+    inside = [path[:depth] for path in group.moved("from", "path") if len(path) > depth]
+    if inside and inside[0][:-1] == owner.path:
+        node = refused.look((*inside[0], name)).node
+        is_of_type = node is None or node.accepted_types.issuperset(group.sent_types)
+        phrase = "" if node is None or is_of_type else node.once(wanted, words).expected
+        must = words("It must be {expected}.", expected=phrase) if phrase else ""
+        return words.sentences(words("It belongs inside {place}.", place=refused.named(inside[0])), must)
+    holder = _open_holder(ways, name)
+    return (
+        words("It may belong inside {place}.", place=refused.named((*owner.path, holder))) if holder else ""
+    )
+
+
+def _accepted(group: FaultGroup, ways: Sequence[Node]) -> str:
+    """Name the parameters of the branches that may be meant, but not of those that declare this name."""
+    words, sent = group.refused.words, group.first.path[-1]
+    others = [way for way in ways if sent not in way.properties]
+    names = list(dict.fromkeys(name for way in others for name in way.properties))
+    if not names:
+        return words("No parameters are accepted here.")
+    some = first_of(list(map(quoted, names)), NAMES_TEXT, words)
+    return words.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
+
+
+def _open_holder(ways: Sequence[Node], sent: object) -> str:
+    """Return the only parameter for arguments of any names, or of names that its description gives; empty if there is none."""
+    nodes = ways[0].property_nodes if ways else {}
+    free = {name: node for name, node in nodes.items() if is_free_object(node)}
+    wrappers = [name for name in free if name in WRAPPERS]
+    described = [name for name, node in free.items() if sent in name_words(description(node))]
+    holders = wrappers or described
+    return holders[0] if len(holders) == 1 else ""

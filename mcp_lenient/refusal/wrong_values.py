@@ -1,0 +1,217 @@
+"""Say what a value must be, what was sent, and how to correct it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from mcp_lenient.refusal.groups import CONTAINERS, MAX_NEAR, FaultGroup
+from mcp_lenient.refusal.locations import MAX_TOLD
+from mcp_lenient.refusal.phrases import about, did_you_mean, expected, one_of_several, or_left_out
+from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, limit
+from mcp_lenient.rules.likely import is_echo
+from mcp_lenient.rules.words import is_identifier
+from mcp_lenient.values.display import HIDDEN, fits_json, in_json, short_scalar
+from mcp_lenient.values.json_values import json_type, looks_like_json, number_in_text
+from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
+
+MUST: Final = marked_plural("{places} must {asked}.", "{places} must each {asked}.")
+_MUST_NOT_AS: Final = marked_plural(
+    "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
+)
+_IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
+_IS_NOT_BY_TOOL: Final = marked_plural(
+    "{places} is not accepted by the tool; got {received}.",
+    "{places} are not accepted by the tool; got {received}.",
+)
+_RECEIVED: Final = {
+    "string": marked("the string {value}"),
+    "integer": marked("the integer {value}"),
+    "number": marked("the number {value}"),
+    "boolean": marked("the boolean {value}"),
+}
+_TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
+_MAX_DETAIL: Final = 300
+
+
+def ambiguous(group: FaultGroup, places: str) -> str:
+    """Name the readings; one that is long, or that may hold a secret, is masked."""
+    refused, first, words = group.refused, group.first, group.refused.words
+    rivals = group.rivals[:MAX_NEAR]
+    readings = [in_json(rival) if refused.may_tell(first, rival) else HIDDEN for rival in rivals]
+    text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
+    return words(text, place=places, readings=words.either(readings))
+
+
+def refusal(group: FaultGroup, places: str) -> str:
+    """Say what a value must be, and what was sent."""
+    words, asked, reason, received = group.refused.words, _asked(group), _reason(group), _received(group)
+    if reason and received and group.code == "format":
+        received = f"{received} ({reason})"
+    must = _MUST_NOT_AS if received and not group.is_of_key and not group.takes_json_text else MUST
+    return words.plural(
+        *(must if asked else _IS_NOT if reason else _IS_NOT_BY_TOOL),
+        group.total if asked or group.first.path else 2,
+        places=words("the key {name}", name=places) if group.is_of_key else places,
+        asked=asked,
+        received=received,
+        reason=reason.rstrip(".。"),
+    )
+
+
+def _asked(group: FaultGroup) -> str:
+    """Return what the schema asks of a value, to follow "must"."""
+    words, faults = group.refused.words, group.faults[0].bound if group.is_of_key else group.faults
+    if any(fault.keyword in ("type", "enum") for fault in faults):
+        phrase = expected(group)
+        return words("be {thing}", thing=phrase) if phrase else ""
+    return _range(group) or words.all_of([text for fault in faults if (text := limit(fault, words))])
+
+
+def _range(group: FaultGroup) -> str:
+    """Return both ends of the range that a number is outside of; empty if it has not two, or is refused for more."""
+    least, most = group.node.says("minimum")[:1], group.node.says("maximum")[:1]
+    is_outside = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
+    if not (is_outside and least and most and fits_json([*least, *most], MAX_TOLD)):
+        return ""
+    return group.refused.words("be from {least} to {most}", least=in_json(least[0]), most=in_json(most[0]))
+
+
+def _reason(group: FaultGroup) -> str:
+    """Return the author's sentence, or the validator's in our words, unless the type says it."""
+    refused, fault, places = group.refused, group.faults[-1], group.places
+    if group.is_of_key:
+        places = tuple([refused.look(place.path[:-1]) for place in places])
+    detail = refused.safe_sentence(places, fault.detail, _MAX_DETAIL) if fault.detail else ""
+    is_of_type = group.code == "type" and group.first.node is not None
+    return detail or ("" if is_of_type else refused.words.of(fault.reason or ""))
+
+
+def _received(group: FaultGroup) -> str:
+    """Return the value or type, with its size if that is limited; empty if its type alone is right."""
+    words, value = group.refused.words, group.value
+    if group.is_of_key:
+        return words(ONE_OF_A_TYPE["string"])
+    is_told = group.echoes and value is not None
+    if is_told:
+        received = words(_RECEIVED[json_type(value)], value=in_json(value))
+    else:
+        received = words.either([words(ONE_OF_A_TYPE[name]) for name in group.sent_types])
+    counted = [fault.keyword[3:] for fault in group.faults if fault.keyword is not None]
+    sizes = [SIZES[name] for name in counted if name in SIZES]
+    if sizes and group.total == 1 and isinstance(value, (str, list, Mapping)):
+        size = words.plural(*sizes[0], len(value))
+        return words("{received} of {size}", received=received, size=size)
+    return received if is_told or group.keyword in ("type", "enum", None) else ""
+
+
+def hint(group: FaultGroup) -> str:
+    """Say how to correct a value."""
+    words, value, without = group.refused.words, group.value, _leave_out(group)
+    if group.keyword == "enum":
+        return words.sentences(did_you_mean(group), one_of_several(group, value), without)
+    if group.code in ("length", "pattern", "format", "range"):
+        return without or _beyond_limit(group)
+    if without or group.keyword != "type" or value is None:
+        return without
+    if isinstance(value, str):
+        return _not_as_text(group)
+    if group.types & CONTAINERS:
+        return _as_container(group)
+    if isinstance(value, (Mapping, list)):
+        return one_of_several(group, value) or _not_as_container(group)
+    if isinstance(value, float) and group.types == {"integer"}:
+        return words.sentences(about(group.wanted, words), words("Send a whole number."))
+    is_short_text = group.types == {"string"} and short_scalar(value)
+    return about(group.wanted, words) if is_short_text and not group.node.takes(in_json(value)) else ""
+
+
+def _leave_out(group: FaultGroup) -> str:
+    """Say whether a value may be left out that means "no value" or no allowed one; never of a destructive tool."""
+    first = group.first
+    if first.optional and any(change["op"] == "remove" for change in group.changes):
+        return or_left_out(group, marked("Leave it out if you have no value."))
+    is_none_of_several = len(group.wanted.values) > 1 and not group.near
+    is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
+    if is_none_of_several and is_scalar and len(first.path) == 1:
+        return or_left_out(group)
+    is_named = bool(first.path) and isinstance(first.path[-1], str)
+    is_null = first.value is None and first.declared and is_named and not first.optional
+    said = marked("It cannot be left out: send a value.")
+    return group.refused.words(said) if is_null and group.total == 1 else ""
+
+
+def _beyond_limit(group: FaultGroup) -> str:
+    """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
+    words = group.refused.words
+    if group.code in ("pattern", "range"):
+        return about(group.wanted, words)
+    if group.code == "format":
+        return words(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
+    is_list = isinstance(group.value, list) and group.keyword == "maxItems"
+    is_tuple = any(way.prefix for way in group.node.ways)
+    is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.refused.destructive
+    return words("If each item stands alone, send the rest in another call.") if is_split else ""
+
+
+def _as_container(group: FaultGroup) -> str:
+    """Say what a list or object looks like, for a scalar or the other of both."""
+    words, node, wanted = group.refused.words, group.node, group.wanted
+    if wanted.choice:
+        return wanted.choice
+    holders = (way for way in node.ways if way.is_only("array") and way.items.takes(group.value))
+    sample = None if wanted.says_items or not _sample(group) else next(holders, node).once(example)
+    like = words("Write it like {sample}.", sample=sample) if sample else ""
+    return words.sentences(about(wanted, words), wanted.shape, like)
+
+
+def _not_as_text(group: FaultGroup) -> str:
+    words, types, wanted, text = group.refused.words, group.types, group.wanted, group.value
+    if group.broken is not None:
+        return str(words.of(broken_json(group.broken)))
+    if group.takes_text_alone and (types & CONTAINERS or "boolean" in types):
+        return ""
+    if types & CONTAINERS:
+        sample = _sample(group)
+        form = sample or ("{…}" if "object" in types else "[…]")
+        like = marked("Write it like {sample}.")
+        if "object" not in types or looks_like_json(text):
+            like = marked("Write it as JSON, like {sample}, not as text.")
+        shape = wanted.choice if sample else wanted.shape
+        return shape or words.sentences(about(wanted, words), words(like, sample=form))
+    if not types <= {"boolean", "number", "integer"} or allowed_values(group.node, partly=True):
+        return ""
+    if "boolean" in types:
+        or_nothing = "" if group.offered.fixes else or_left_out(group)
+        return words.sentences(words("Write true or false, without quotes."), or_nothing)
+    if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
+        is_number = number_in_text(text) is not None
+        return words("Send a whole number.") if is_number else about(wanted, words)
+    return words.sentences(about(wanted, words), or_left_out(group))
+
+
+def _sample(group: FaultGroup) -> str | None:
+    """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
+    patch = group.offered.fixes[0] if group.offered.fixes else ()
+    items = patch[0].get("value") if [operation["op"] for operation in patch] == ["replace"] else None
+    if isinstance(items, list) and all(isinstance(item, str) for item in items):
+        return in_json(items)  # `1,234` may be one number
+    is_risky = group.refused.destructive or is_identifier(group.name)
+    return None if is_risky else group.node.once(example)
+
+
+def _not_as_container(group: FaultGroup) -> str:
+    words, node, value = group.refused.words, group.node, group.value
+    if is_echo(node, value):
+        return words("This is the schema of the value: send the value itself.")
+    formats = {way.format for way in node.ways}
+    if isinstance(value, Mapping) and len(formats) == 1 and formats <= SAMPLES.keys() - {"json"}:
+        like = words("Write it like {sample}.", sample=node.once(example) or "")
+        return words.sentences(like, words(_TIME_ZONE) if formats == {"date-time"} else "")
+    is_any_text = formats == {None} and not any(way.enum for way in node.ways)
+    is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)
+    may_be_json = (is_any_text and not is_flat) or bool(formats & {"json", "json-string"})
+    if len(group.first.path) == 1 and group.types == {"string"} and may_be_json:
+        said = words("Send a string, and JSON text only if JSON is asked for.")
+        return words.sentences(about(group.wanted, words), said)
+    return words("Send one value.") if group.types else ""
