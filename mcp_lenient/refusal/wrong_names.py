@@ -88,7 +88,7 @@ def _may_take(group: FaultGroup, path: Path) -> bool:
 
 def undeclared(group: FaultGroup, owner: Location) -> str:
     """Name what was sent under undeclared names, where that is allowed and so no violation of its own."""
-    refused, words, ways = group.refused, group.refused.words, group.refused.meant(owner)
+    refused, words, ways = group.refused, group.refused.words, group.refused.likely_ways(owner)
     if not isinstance(owner.value, Mapping) or any(way.closed for way in ways):
         return ""
     moved = {
@@ -106,7 +106,7 @@ def unknown(group: FaultGroup, places: str) -> str:
     """Say that names are unknown, what is likely meant or where it belongs, and what is accepted."""
     refused, words = group.refused, group.refused.words
     owner = refused.look(group.first.path[:-1])
-    ways, meant = refused.meant(owner), did_you_mean(group)
+    ways, meant = refused.likely_ways(owner), did_you_mean(group)
     if said := echoed(group, owner):
         meant = said if group.is_first else ""
     elif not meant:

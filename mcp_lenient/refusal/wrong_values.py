@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from mcp_lenient.refusal.groups import CONTAINERS, MAX_NEAR, FaultGroup
-from mcp_lenient.refusal.locations import MAX_TOLD
+from mcp_lenient.refusal.locations import MAX_SUGGESTION
 from mcp_lenient.refusal.phrases import about, did_you_mean, expected, one_of_several, or_left_out
 from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, limit
 from mcp_lenient.rules.likely import is_echo
@@ -38,7 +38,7 @@ def ambiguous(group: FaultGroup, places: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
     refused, first, words = group.refused, group.first, group.refused.words
     rivals = group.rivals[:MAX_NEAR]
-    readings = [in_json(rival) if refused.may_tell(first, rival) else HIDDEN for rival in rivals]
+    readings = [in_json(rival) if refused.may_suggest(first, rival) else HIDDEN for rival in rivals]
     text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
     return words(text, place=places, readings=words.either(readings))
 
@@ -72,7 +72,7 @@ def _range(group: FaultGroup) -> str:
     """Return both ends of the range that a number is outside of; empty if it has not two, or is refused for more."""
     least, most = group.node.says("minimum")[:1], group.node.says("maximum")[:1]
     is_outside = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
-    if not (is_outside and least and most and fits_json([*least, *most], MAX_TOLD)):
+    if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
         return ""
     return group.refused.words("be from {least} to {most}", least=in_json(least[0]), most=in_json(most[0]))
 
