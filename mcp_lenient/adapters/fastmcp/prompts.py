@@ -26,7 +26,8 @@ from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import requested_version
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.reader import Plan
-from mcp_lenient.refusal.envelope import envelope, written
+from mcp_lenient.refusal.envelope import envelope
+from mcp_lenient.refusal.text_block import text_block
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.log import CallTelemetry, HostCall
 
@@ -314,4 +315,4 @@ def _refusal(name: str, plan: Plan, decision: Decision) -> Exception:
     violations = tuple(map(_fixed_by_texts, decision.violations))
     language = plan.policy.language
     answer = envelope(name, plan.top, violations, decision.repairs, subject="prompt", language=language)
-    return host.invalid_params(written(answer), answer)
+    return host.invalid_params(text_block(answer), answer)
