@@ -117,111 +117,6 @@ def envelope(
     return error_envelope(error_code(violations), message, details)
 
 
-def _repeated_message(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
-    explained = _without_renamed(violations)[: 1 if again.corrected else _MAX_REASONS]
-    reasons = [cut(words.of(violation.message), _MAX_REASON) for violation in explained]
-    reason = words.sentences(*(text[:1].upper() + text[1:] for text in reasons))
-    if again.times > _TWICE:
-        return words.sentences(words(_UNCHANGED, tool=name, count=again.times), reason, words(_DO_OTHERWISE))
-    sentences = [words("'{tool}' refused the same call before.", tool=name), reason]
-    codes = {violation.code for violation in violations}
-    if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
-        sentences.append(
-            words("If what is missing was sent, an output limit may have cut it off: send less at once.")
-        )
-    return words.sentences(*sentences, *_corrections(again.corrected, words))
-
-
-def _corrections(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterator[str]:
-    if not calls:
-        return
-    if len(calls) == 1:
-        yield words("Send this instead: {call}", call=in_json(calls[0]))
-    else:
-        yield words("Send the one that is meant: {calls}", calls=words.either(list(map(in_json, calls))))
-    names = (f"<{name}>" for call in calls for name, value in call.items() if value == f"<{name}>")
-    if placeholders := [in_json(name) for name in dict.fromkeys(names)]:
-        yield words("Put the real values in place of {names}.", names=words.all_of(placeholders))
-
-
-def error_envelope(
-    code: str, message: str, details: Mapping[str, Any], recovery: Recovery = "correctable"
-) -> dict[str, Any]:
-    """Return an envelope of any kind, such as that of a call that a tool's body refuses; it can be sent as UTF-8."""
-    answer = {
-        "status": "error",
-        "error_code": code,
-        "recovery": recovery,
-        "retryable": recovery == "transient",
-        "message": message,
-        "details": details,
-    }
-    try:
-        _ENCODER.encode(answer).encode()
-    except UnicodeEncodeError:  # a lone surrogate
-        return {**encodable(answer)}
-    return answer
-
-
-def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dict[str, Any]:
-    """Return an envelope as a ``tools/call`` result.
-
-    Some clients validate ``structuredContent`` against the output schema even on errors and throw the envelope
-    away, so it is only set when the tool has no output schema.
-    """
-    text = {"type": "text", "text": text_block(answer)}
-    result = {"content": [text], "isError": True, "_meta": {META_KEY: answer}}
-    return result if has_output_schema else {**result, "structuredContent": answer}
-
-
-def _only_values_changed(name: str, times: int, words: Language) -> str:
-    advice = _STOP if times >= _STOP_AFTER else _CHANGE_THIS
-    return words.sentences(words(_ONLY_VALUES, tool=name, count=times), words(advice))
-
-
-def _message(
-    name: str,
-    violations: Sequence[Violation],
-    words: Language,
-    subject: Subject,
-    again: Again | None = None,
-) -> str:
-    opening, closing = _OPENING_AND_CLOSING[subject]
-    opening = words(opening, name=name)
-    if subject == "tool" and any(map(_may_be_unknown, violations)):
-        closing = _CORRECT_OR_ASK
-    closing = words(closing) if again is None else _only_values_changed(name, again.times, words)
-    reasons = [words.of(violation.message) for violation in _without_renamed(violations)]
-    if len(reasons) < 2:
-        return words.sentences(opening, *(cut(reason, _MAX_MESSAGE - 300) for reason in reasons), closing)
-    lines = [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
-    while sum(map(len, lines)) > _MAX_MESSAGE - 400:
-        lines.pop()
-    rest = len(reasons) - len(lines)
-    more = [words.plural(*MORE_FAULTS, rest)] if rest else []
-    return "\n".join((opening, *lines, *more, closing))
-
-
-def _may_be_unknown(violation: Violation) -> bool:
-    """Return whether the caller may not know a right value: none is offered, and none was sent in another form."""
-    types = (violation.received_type or "", *violation.expected_types) if violation.code == "type" else ()
-    is_container = any(name.startswith(("array", "object")) for name in types)
-    is_offered = violation.fixes or violation.did_you_mean
-    return not is_container and not is_offered and violation.code not in ("unknown", "size")
-
-
-def _without_renamed(violations: Sequence[Violation]) -> list[Violation]:
-    """Leave out a missing name that was sent under another name, since the violation of that name says so."""
-    patches = [
-        violation.fixes[0]
-        for violation in violations
-        if violation.code == "unknown" and len(violation.did_you_mean) == 1 and violation.fixes
-    ]
-    moves = [patch[0]["path"] for patch in patches if len(patch) == 1 and patch[0]["op"] == "move"]
-    renamed = {("missing", target) for target in moves}
-    return [violation for violation in violations if (violation.code, violation.pointer) not in renamed]
-
-
 def _entry(violation: Violation, words: Language) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "pointer": violation.pointer,
@@ -277,7 +172,118 @@ def error_code(violations: Sequence[Violation]) -> str:
     return code.format(parameter)
 
 
-# --- other refusals ---------------------------------------------------------------------------------------
+# --- its message ------------------------------------------------------------------------------------------
+
+
+def _message(
+    name: str,
+    violations: Sequence[Violation],
+    words: Language,
+    subject: Subject,
+    again: Again | None = None,
+) -> str:
+    opening, closing = _OPENING_AND_CLOSING[subject]
+    opening = words(opening, name=name)
+    if subject == "tool" and any(map(_may_be_unknown, violations)):
+        closing = _CORRECT_OR_ASK
+    closing = words(closing) if again is None else _only_values_changed(name, again.times, words)
+    reasons = [words.of(violation.message) for violation in _without_renamed(violations)]
+    if len(reasons) < 2:
+        return words.sentences(opening, *(cut(reason, _MAX_MESSAGE - 300) for reason in reasons), closing)
+    lines = [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
+    while sum(map(len, lines)) > _MAX_MESSAGE - 400:
+        lines.pop()
+    rest = len(reasons) - len(lines)
+    more = [words.plural(*MORE_FAULTS, rest)] if rest else []
+    return "\n".join((opening, *lines, *more, closing))
+
+
+def _may_be_unknown(violation: Violation) -> bool:
+    """Return whether the caller may not know a right value: none is offered, and none was sent in another form."""
+    types = (violation.received_type or "", *violation.expected_types) if violation.code == "type" else ()
+    is_container = any(name.startswith(("array", "object")) for name in types)
+    is_offered = violation.fixes or violation.did_you_mean
+    return not is_container and not is_offered and violation.code not in ("unknown", "size")
+
+
+def _only_values_changed(name: str, times: int, words: Language) -> str:
+    advice = _STOP if times >= _STOP_AFTER else _CHANGE_THIS
+    return words.sentences(words(_ONLY_VALUES, tool=name, count=times), words(advice))
+
+
+def _repeated_message(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
+    explained = _without_renamed(violations)[: 1 if again.corrected else _MAX_REASONS]
+    reasons = [cut(words.of(violation.message), _MAX_REASON) for violation in explained]
+    reason = words.sentences(*(text[:1].upper() + text[1:] for text in reasons))
+    if again.times > _TWICE:
+        return words.sentences(words(_UNCHANGED, tool=name, count=again.times), reason, words(_DO_OTHERWISE))
+    sentences = [words("'{tool}' refused the same call before.", tool=name), reason]
+    codes = {violation.code for violation in violations}
+    if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
+        sentences.append(
+            words("If what is missing was sent, an output limit may have cut it off: send less at once.")
+        )
+    return words.sentences(*sentences, *_corrections(again.corrected, words))
+
+
+def _corrections(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterator[str]:
+    if not calls:
+        return
+    if len(calls) == 1:
+        yield words("Send this instead: {call}", call=in_json(calls[0]))
+    else:
+        yield words("Send the one that is meant: {calls}", calls=words.either(list(map(in_json, calls))))
+    names = (f"<{name}>" for call in calls for name, value in call.items() if value == f"<{name}>")
+    if placeholders := [in_json(name) for name in dict.fromkeys(names)]:
+        yield words("Put the real values in place of {names}.", names=words.all_of(placeholders))
+
+
+def _without_renamed(violations: Sequence[Violation]) -> list[Violation]:
+    """Leave out a missing name that was sent under another name, since the violation of that name says so."""
+    patches = [
+        violation.fixes[0]
+        for violation in violations
+        if violation.code == "unknown" and len(violation.did_you_mean) == 1 and violation.fixes
+    ]
+    moves = [patch[0]["path"] for patch in patches if len(patch) == 1 and patch[0]["op"] == "move"]
+    renamed = {("missing", target) for target in moves}
+    return [violation for violation in violations if (violation.code, violation.pointer) not in renamed]
+
+
+# --- any refusal ------------------------------------------------------------------------------------------
+
+
+def error_envelope(
+    code: str, message: str, details: Mapping[str, Any], recovery: Recovery = "correctable"
+) -> dict[str, Any]:
+    """Return an envelope of any kind, such as that of a call that a tool's body refuses; it can be sent as UTF-8."""
+    answer = {
+        "status": "error",
+        "error_code": code,
+        "recovery": recovery,
+        "retryable": recovery == "transient",
+        "message": message,
+        "details": details,
+    }
+    try:
+        _ENCODER.encode(answer).encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return {**encodable(answer)}
+    return answer
+
+
+def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dict[str, Any]:
+    """Return an envelope as a ``tools/call`` result.
+
+    Some clients validate ``structuredContent`` against the output schema even on errors and throw the envelope
+    away, so it is only set when the tool has no output schema.
+    """
+    text = {"type": "text", "text": text_block(answer)}
+    result = {"content": [text], "isError": True, "_meta": {META_KEY: answer}}
+    return result if has_output_schema else {**result, "structuredContent": answer}
+
+
+# --- a tool that cannot be called -------------------------------------------------------------------------
 
 
 def unknown_tool(
