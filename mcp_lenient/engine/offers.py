@@ -142,9 +142,8 @@ class Offers:
         owner, key = self._refused.look(path[:-1]), path[-1]
         if not isinstance(owner.value, dict) or owner.secret or not isinstance(key, str):
             return False
-        places = [
-            Place(way, self._reader.top.call, path, path) for way in self._refused.likely_ways(owner)[:1]
-        ]
+        ways = self._refused.likely_ways(owner)[:1]
+        places = [Place(way, self._reader.top.call, path, path) for way in ways]
         return any(may_hold_several(place, owner.value, key) for place in places)
 
     # Whether it corrects the call

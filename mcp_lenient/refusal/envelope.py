@@ -240,13 +240,9 @@ def _corrections(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterato
 
 def _without_renamed(violations: Sequence[Violation]) -> list[Violation]:
     """Leave out a missing name that was sent under another name, since the violation of that name says so."""
-    patches = [
-        violation.fixes[0]
-        for violation in violations
-        if violation.code == "unknown" and len(violation.did_you_mean) == 1 and violation.fixes
-    ]
-    moves = [patch[0]["path"] for patch in patches if len(patch) == 1 and patch[0]["op"] == "move"]
-    renamed = {("missing", target) for target in moves}
+    unknown = [violation for violation in violations if violation.code == "unknown" and violation.fixes]
+    fixes = [violation.fixes[0] for violation in unknown if len(violation.did_you_mean) == 1]
+    renamed = {("missing", fix[0]["path"]) for fix in fixes if len(fix) == 1 and fix[0]["op"] == "move"}
     return [violation for violation in violations if (violation.code, violation.pointer) not in renamed]
 
 

@@ -104,17 +104,17 @@ class Refused:
         """Return the location of a path in the arguments."""
         if path in self._locations:
             return self._locations[path]
-        parent, key, secrets = self.look(path[:-1]), path[-1], self.policy.secret
-        ways = self.likely_ways(parent)
-        node, value = _child(ways, key), value_at(parent.value, (key,))
+        owner, key, secrets = self.look(path[:-1]), path[-1], self.policy.secret
+        ways = self.likely_ways(owner)
+        node, value = _child(ways, key), value_at(owner.value, (key,))
         key_declared = isinstance(key, int) or any(key in way.properties for way in ways)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
-        is_masked = not key_declared and (parent.secret or not is_name(str(key)))
-        secret = is_masked or parent.secret or _is_secret(key, value, node, parent.naming, secrets)
-        declared = key_declared and parent.declared
+        is_masked = not key_declared and (owner.secret or not is_name(str(key)))
+        secret = is_masked or owner.secret or _is_secret(key, value, node, owner.naming, secrets)
+        declared = key_declared and owner.declared
         self._locations[path] = Location(
             path,
-            (*parent.shown, HIDDEN if is_masked else shown(key) if isinstance(key, str) else key),
+            (*owner.shown, HIDDEN if is_masked else shown(key) if isinstance(key, str) else key),
             node,
             node.ways if node else (),
             None if value is REMOVED else value,
@@ -123,9 +123,7 @@ class Refused:
             declared=declared,
             secret=secret,
             may_show=declared and not secret and self.policy.echo_values,
-            optional=declared
-            and isinstance(key, str)
-            and not any(key in way.required for way in parent.ways),
+            optional=declared and isinstance(key, str) and not any(key in way.required for way in owner.ways),
         )
         return self._locations[path]
 
@@ -198,11 +196,8 @@ def without_format(node: Node | None, value: object, path: Path = ()) -> Iterato
     """Yield the paths of accepted texts that lack the format that the schema names, which the tool may need."""
     queue: list[tuple[Node | None, Any, Path]] = [(node, value, path)]
     for part_node, part, part_path in islice(queue, _MAX_TEXTS):
-        formats = (
-            [way.format for way in part_node.ways if way.takes(part)]
-            if part_node and isinstance(part, str)
-            else []
-        )
+        ways = part_node.ways if part_node and isinstance(part, str) else ()
+        formats = [way.format for way in ways if way.takes(part)]
         if formats and not any(form not in SAMPLES or has_format(form, part) for form in formats):
             yield part_path
         children = islice(entries(part), _MAX_TEXTS) if part_node else ()

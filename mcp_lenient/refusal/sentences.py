@@ -307,18 +307,15 @@ _IS_CUT_OFF: Final = marked(
 )
 
 
-def broken_json(text_break: Break, *, whole: bool = False) -> Text:
+def broken_json(broken: Break, *, whole: bool = False) -> Text:
     """Return a sentence that says where the JSON of a value, or of the whole arguments, breaks."""
     its = Text("the JSON of the arguments") if whole else Text("Its JSON")
-    where = Text(
-        "inside the {bracket} at character {opened:,}", bracket=text_break.bracket, opened=text_break.opened
-    )
-    if not text_break.is_end:
-        form = _IS_OPEN if text_break.is_open else _BREAKS_BY_QUOTE if text_break.by_quote else _BREAKS
-        return Text(form, its=its, at=text_break.at + 1, where=where)
-    return Text(
-        _ENDS if text_break.at < _SHORTEST_CUT_OFF else _IS_CUT_OFF, its=its, count=text_break.at, where=where
-    )
+    where = Text("inside the {bracket} at character {opened:,}", bracket=broken.bracket, opened=broken.opened)
+    if not broken.is_end:
+        form = _IS_OPEN if broken.is_open else _BREAKS_BY_QUOTE if broken.by_quote else _BREAKS
+        return Text(form, its=its, at=broken.at + 1, where=where)
+    form = _ENDS if broken.at < _SHORTEST_CUT_OFF else _IS_CUT_OFF
+    return Text(form, its=its, count=broken.at, where=where)
 
 
 def example(node: Node) -> str | None:
