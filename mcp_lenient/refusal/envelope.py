@@ -72,8 +72,8 @@ class Again(NamedTuple):
 
     Attributes:
         times: How often it has sent this call, or calls with other values and the same faults.
-        corrected: The arguments that would be accepted, in each way they may be meant. A value that is long or secret is
-            its name in angle brackets.
+        corrected: Arguments that would be accepted, one for each reading. A long or secret value is replaced by its
+            name in angle brackets.
         is_alike: Whether other values were sent each time.
     """
 
@@ -97,7 +97,14 @@ def envelope(
 ) -> dict[str, Any]:
     """Return the envelope of a refused call: JSON that can be sent as UTF-8, 16 kB at most.
 
-    ``tool_name`` is as the client called it, ``top`` the published schema; ``again`` is None the first time.
+    Args:
+        tool_name: The name as the client called it.
+        top: The published schema.
+        violations: What is wrong.
+        repairs: What was repaired.
+        language: The language of the messages.
+        subject: Whether a tool or a prompt was called.
+        again: How often the same caller was refused; None the first time.
     """
     name, words = shown_name(tool_name), texts(language)
     entries = [_entry(violation, words) for violation in violations]
@@ -138,7 +145,7 @@ def _entry(violation: Violation, words: Language) -> dict[str, Any]:
 
 
 def _parameters(top: Node) -> dict[str, Any]:
-    """Return the required and the optional names, as many as fit, and the number of the others."""
+    """Return the required and the optional names that fit, and the number of those omitted."""
     always_required = set.intersection(*(set(way.required) for way in top.ways))
     required = [shown(name) for name in top.ways[0].required if name in always_required]
     optional = [shown(name) for name in top.names if name not in always_required]
@@ -176,11 +183,7 @@ def error_code(violations: Sequence[Violation]) -> str:
 
 
 def _message(
-    name: str,
-    violations: Sequence[Violation],
-    words: Language,
-    subject: Subject,
-    again: Again | None = None,
+    name: str, violations: Sequence[Violation], words: Language, subject: Subject, again: Again | None
 ) -> str:
     opening, closing = _OPENING_AND_CLOSING[subject]
     opening = words(opening, name=name)
@@ -292,8 +295,12 @@ def unknown_tool(
 ) -> dict[str, Any]:
     """Return the envelope for a tool name or version that does not exist.
 
-    ``near`` and ``listed`` are similar names and all names that the same client can see; ``has_versions``: the tool exists
-    in other versions.
+    Args:
+        name: The name as the client called it.
+        near: Similar names that the same client can see.
+        listed: All names that it can see.
+        has_versions: Whether the tool exists in other versions.
+        language: The language of the message.
     """
     tool, words = shown_name(name), texts(language)
     if has_versions:

@@ -45,9 +45,7 @@ def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
     if not group.first.optional or group.refused.destructive:
         return ""
     words, default = group.refused.words, next(filter(short_scalar, group.node.says("default")), None)
-    if default is None:
-        return words(otherwise)
-    return words("Left out, it is {value}.", value=in_json(default))
+    return words(otherwise) if default is None else words("Left out, it is {value}.", value=in_json(default))
 
 
 def one_of_several(group: FaultGroup, value: Any) -> str:

@@ -214,8 +214,7 @@ def limit(fault: Fault, words: Language) -> str:
     if not isinstance(fault.bound, list):
         return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, words)
     choices = [words.all_of([limit(part, words) for part in way]) for way in fault.bound[: _MAX_TYPES + 1]]
-    is_complete = all(choices) and len(choices) <= _MAX_TYPES
-    return words.either(list(dict.fromkeys(choices))) if is_complete else ""
+    return words.either(list(dict.fromkeys(choices))) if all(choices) and len(choices) <= _MAX_TYPES else ""
 
 
 def requirement(keyword: str, bound: Any, words: Language) -> str:

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-_RECOVERY: Final = ("recovery", "retryable")
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 compact_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """Write a value as JSON without spaces."""
 
@@ -22,7 +20,7 @@ def text_block(answer: Mapping[str, Any]) -> str:
     elif answer["error_code"] == "UNKNOWN_TOOL":
         details = {name: value for name, value in details.items() if name != "tools"}
     # The message of a call that may be corrected says so.
-    implied = _RECOVERY if answer.get("recovery") == "correctable" else ()
+    implied = ("recovery", "retryable") if answer.get("recovery") == "correctable" else ()
     return compact_json({key: answer[key] for key in answer if key not in implied} | {"details": details})
 
 
@@ -40,7 +38,7 @@ def _without_repetition(details: Mapping[str, Any], message: str) -> dict[str, A
     fixes_above: list[Any] = []
     entries = [_shorter_entry(entry, message, details, fixes_above) for entry in details["violations"]]
     for holder in (shorter, *entries):
-        if "received_value" in holder and _ENCODER.encode(holder["received_value"]) in message:
+        if "received_value" in holder and json.dumps(holder["received_value"], ensure_ascii=False) in message:
             del holder["received_value"]
     return {**shorter, "violations": entries}
 
