@@ -222,7 +222,7 @@ def _is_secret(
     return is_named_secret or (node is not None and node.secret) or has_credential(value)
 
 
-class _Part(NamedTuple):
+class _InnerValue(NamedTuple):
     """A value within another.
 
     Attributes:
@@ -238,9 +238,9 @@ class _Part(NamedTuple):
     undeclared: bool = False
 
 
-def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_Part]:
+def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_InnerValue]:
     """Yield a value and its parts, breadth first; one secret stands for those beyond the limit."""
-    queue = [(node, _Part(value, None, _is_secret(None, value, node, frozenset(), secrets)))]
+    queue = [(node, _InnerValue(value, None, _is_secret(None, value, node, frozenset(), secrets)))]
     for part_node, part in islice(queue, _MAX_PARTS):
         yield part
         ways, names = (part_node.ways, part_node.names) if part_node else ((), ())
@@ -250,9 +250,9 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
             undeclared = isinstance(key, str) and key not in names
             private_key = key if undeclared and (part.secret or part.undeclared) else None
             secret = part.secret or _is_secret(key, entry, child, naming, secrets)
-            queue.append((child, _Part(entry, private_key, secret, part.undeclared or undeclared)))
+            queue.append((child, _InnerValue(entry, private_key, secret, part.undeclared or undeclared)))
     if len(queue) > _MAX_PARTS:
-        yield _Part(_UNSEARCHED, None, secret=True)
+        yield _InnerValue(_UNSEARCHED, None, secret=True)
 
 
 def _repeats(detail: str, text: str) -> bool:
