@@ -187,7 +187,7 @@ def _message(
 ) -> str:
     opening, closing = _OPENING_AND_CLOSING[subject]
     opening = words(opening, name=name)
-    if subject == "tool" and any(map(_may_be_unknown, violations)):
+    if subject == "tool" and any(map(_may_lack_value, violations)):
         closing = _CORRECT_OR_ASK
     closing = words(closing) if again is None else _only_values_changed(name, again.times, words)
     reasons = [words.of(violation.message) for violation in _without_renamed(violations)]
@@ -201,7 +201,7 @@ def _message(
     return "\n".join((opening, *lines, *more, closing))
 
 
-def _may_be_unknown(violation: Violation) -> bool:
+def _may_lack_value(violation: Violation) -> bool:
     """Return whether the caller may not know a right value: none is offered, and none was sent in another form."""
     types = (violation.received_type or "", *violation.expected_types) if violation.code == "type" else ()
     is_container = any(name.startswith(("array", "object")) for name in types)

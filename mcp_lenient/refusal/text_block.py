@@ -25,7 +25,6 @@ def text_block(answer: Mapping[str, Any]) -> str:
 
 
 def _without_repetition(details: Mapping[str, Any], message: str) -> dict[str, Any]:
-    """Return the details without what the message says."""
     shorter = {**details}
     if f"'{details.get('tool')}'" in message:
         del shorter["tool"]

@@ -109,26 +109,26 @@ def _received(group: FaultGroup) -> str:
 
 def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
-    words, value, without = group.refused.words, group.value, _leave_out(group)
+    words, value, without = group.refused.words, group.value, _leave_out_hint(group)
     if group.keyword == "enum":
         return words.sentences(did_you_mean(group), one_of_several(group, value), without)
     if group.code in ("length", "pattern", "format", "range"):
-        return without or _beyond_limit(group)
+        return without or _limit_hint(group)
     if without or group.keyword != "type" or value is None:
         return without
     if isinstance(value, str):
-        return _not_as_text(group)
+        return _hint_for_sent_text(group)
     if group.types & CONTAINERS:
-        return _as_container(group)
+        return _hint_for_wanted_container(group)
     if isinstance(value, (Mapping, list)):
-        return one_of_several(group, value) or _not_as_container(group)
+        return one_of_several(group, value) or _hint_for_sent_container(group)
     if isinstance(value, float) and group.types == {"integer"}:
         return words.sentences(about(group.wanted, words), words("Send a whole number."))
     is_short_text = group.types == {"string"} and short_scalar(value)
     return about(group.wanted, words) if is_short_text and not group.node.takes(in_json(value)) else ""
 
 
-def _leave_out(group: FaultGroup) -> str:
+def _leave_out_hint(group: FaultGroup) -> str:
     """Say whether a null or a value that is not allowed may be left out; never for a destructive tool."""
     first = group.first
     if first.optional and any(change["op"] == "remove" for change in group.changes):
@@ -143,7 +143,7 @@ def _leave_out(group: FaultGroup) -> str:
     return group.refused.words(advice) if is_null and group.total == 1 else ""
 
 
-def _beyond_limit(group: FaultGroup) -> str:
+def _limit_hint(group: FaultGroup) -> str:
     """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
     words = group.refused.words
     if group.code in ("pattern", "range"):
@@ -156,8 +156,7 @@ def _beyond_limit(group: FaultGroup) -> str:
     return words("If each item stands alone, send the rest in another call.") if is_split else ""
 
 
-def _as_container(group: FaultGroup) -> str:
-    """Say what a list or object looks like, for a scalar or the other of both."""
+def _hint_for_wanted_container(group: FaultGroup) -> str:
     words, node, wanted = group.refused.words, group.node, group.wanted
     if wanted.choice:
         return wanted.choice
@@ -167,7 +166,7 @@ def _as_container(group: FaultGroup) -> str:
     return words.sentences(about(wanted, words), wanted.shape, like)
 
 
-def _not_as_text(group: FaultGroup) -> str:
+def _hint_for_sent_text(group: FaultGroup) -> str:
     words, types, wanted, text = group.refused.words, group.types, group.wanted, group.value
     if group.broken is not None:
         return str(words.of(broken_json(group.broken)))
@@ -202,7 +201,7 @@ def _sample(group: FaultGroup) -> str | None:
     return None if is_risky else group.node.once(example)
 
 
-def _not_as_container(group: FaultGroup) -> str:
+def _hint_for_sent_container(group: FaultGroup) -> str:
     words, node, value = group.refused.words, group.node, group.value
     if is_echo(node, value):
         return words("This is the schema of the value: send the value itself.")

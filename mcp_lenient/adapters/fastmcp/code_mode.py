@@ -1,4 +1,4 @@
-"""Calls that a model's code makes below the ``execute`` of FastMCP's Code Mode, which keeps nothing of an envelope but a text."""
+"""Calls that a model's code makes through the ``execute`` of FastMCP's Code Mode, which passes on only the text of an envelope."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CodeRun:
     failures: list[str] = field(default_factory=list)
 
     def noted(self, name: str, decision: Decision, result: ToolResult, *, is_refused: bool) -> ToolResult:
-        """Return the result of a call; of a refused one that whose text the code's exception has."""
+        """Record a call and return its result; the text of a refused one becomes that of the code's exception."""
         if not is_refused:
             self.ran.append(name)
             if decision.applied_repairs:

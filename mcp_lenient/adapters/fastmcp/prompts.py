@@ -49,7 +49,7 @@ _PATIENCE: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """What is known of the arguments of a prompt.
+    """The arguments that a prompt accepts.
 
     Attributes:
         names: Their names.
@@ -215,7 +215,7 @@ async def _refused_at(
 
 
 async def _arguments_of(server: FastMCP, name: str, version: VersionSpec | None) -> _Arguments | None:
-    """Return what is known of a prompt's arguments, down through mounted servers; None if there is no such prompt."""
+    """Return the arguments of a prompt, found through mounted servers; None if there is no such prompt."""
     prompt = await server.get_prompt(name, version)
     below = None if prompt is None else compat.delegate(prompt)
     if below is not None:

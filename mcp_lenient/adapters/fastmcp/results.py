@@ -1,4 +1,4 @@
-"""Results of FastMCP's tools: refusals, errors of a body, and repairs told."""
+"""Results of FastMCP's tools: refusals, errors raised by a tool's body, and repairs."""
 
 from __future__ import annotations
 
