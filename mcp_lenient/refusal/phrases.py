@@ -1,4 +1,4 @@
-"""What messages about values and about names both say of a group of faults."""
+"""Phrases that messages about values and about names share."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOST_CALLS: Final = 100
 
 
 def about(wanted: Wanted, words: Language) -> str:
-    """Say what the author says of a place."""
+    """Repeat the author's description of a place."""
     return words("It means: {about}.", about=wanted.about) if wanted.about else ""
 
 
 def expected(group: FaultGroup) -> str:
-    """Return what is expected, to follow "must be"; of a prompt's list or object as the string that holds it."""
+    """Return what is expected, to follow "must be"; for a prompt's list or object, the string that holds it."""
     words, phrase = group.refused.words, group.wanted.expected
     if not phrase or not group.takes_json_text:
         return phrase
@@ -40,17 +40,16 @@ def did_you_mean(group: FaultGroup) -> str:
     )
 
 
-def or_left_out(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
-    """Say what the value is if it is left out; without a default that this must be what is meant, as for "all"."""
+def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
+    """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
     if not group.first.optional or group.refused.destructive:
         return ""
     words, default = group.refused.words, next(filter(short_scalar, group.node.says("default")), None)
-    told = marked("Left out, it is {value}.")
-    return words(otherwise) if default is None else words(told, value=in_json(default))
+    return words(otherwise) if default is None else words("Left out, it is {value}.", value=in_json(default))
 
 
 def one_of_several(group: FaultGroup, value: Any) -> str:
-    """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
+    """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
     words, node = group.refused.words, group.node
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
     fits = [node.takes(item) for item in value] if is_list else []
@@ -65,8 +64,8 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     return words.sentences("" if group.code == "missing" else about(group.wanted, words), words(advice))
 
 
-def echoed(group: FaultGroup, owner: Location) -> str:
-    """Say that the schema of an object was sent for it."""
+def schema_echo(group: FaultGroup, owner: Location) -> str:
+    """Say that the schema of an object was sent in its place."""
     is_echoed = any(is_echo(way, owner.value) for way in owner.ways)
-    said = marked("What was sent is the schema: send the values that it describes.")
-    return group.refused.words(said) if is_echoed else ""
+    advice = marked("What was sent is the schema: send the values that it describes.")
+    return group.refused.words(advice) if is_echoed else ""
