@@ -57,10 +57,15 @@ class FaultGroup:
     Attributes:
         refused: The call.
         code: The kind.
+        keyword: The keyword of the first fault.
+        is_of_key: Whether a key of a map is refused; the fault's bound is what the schema of keys refuses.
         faults: Those at the first place, one for each keyword; the author's comes last.
         places: The first of the places.
         total: The number of places.
-        wanted: What the schema accepts there.
+        first: The first place.
+        value: The value there.
+        node: What the schema says there; of anything, if it says nothing.
+        wanted: The same in words.
         types: The JSON types that it accepts, but for null.
         sent_types: The JSON types of the values, without duplicates.
         echoes: Whether the value may be repeated.
@@ -73,9 +78,14 @@ class FaultGroup:
 
     refused: Refused
     code: ViolationCode
+    keyword: str | None
+    is_of_key: bool
     faults: tuple[Fault, ...]
     places: tuple[Location, ...]
     total: int
+    first: Location
+    value: Any
+    node: Node
     wanted: Wanted
     types: frozenset[str]
     sent_types: tuple[str, ...]
@@ -87,34 +97,9 @@ class FaultGroup:
     near: tuple[Any, ...] = ()
 
     @property
-    def first(self) -> Location:
-        """The first place."""
-        return self.places[0]
-
-    @property
     def paths(self) -> list[Path]:
         """The paths of the first places."""
         return [place.path for place in self.places]
-
-    @property
-    def value(self) -> Any:
-        """The value at the first place."""
-        return self.places[0].value
-
-    @property
-    def node(self) -> Node:
-        """What the schema says there; of anything, if it says nothing."""
-        return self.wanted.node
-
-    @property
-    def keyword(self) -> str | None:
-        """The keyword of the first fault."""
-        return self.faults[0].keyword
-
-    @property
-    def is_of_key(self) -> bool:
-        """Whether a key of a map is refused: the fault's bound is what the schema of keys refuses."""
-        return self.keyword == "propertyNames"
 
     @property
     def is_of_value(self) -> bool:
@@ -202,9 +187,14 @@ def _group(refused: Refused, faults: tuple[Fault, ...], paths: Sequence[Path]) -
     return FaultGroup(
         refused=refused,
         code=code,
+        keyword=faults[0].keyword,
+        is_of_key=is_of_key,
         faults=faults,
         places=places,
         total=len(paths),
+        first=places[0],
+        value=value,
+        node=node,
         wanted=node.once(wanted, refused.words),
         types=types,
         sent_types=tuple(dict.fromkeys([json_type(place.value) for place in places if place.present])),

@@ -80,7 +80,6 @@ class Wanted:
     """What a place of a schema takes, in words.
 
     Attributes:
-        node: The place.
         types: Its types, such as ``array of strings``.
         values: The allowed values; empty if others are accepted.
         expected: One phrase: ``an array of strings or null``; empty if anything is accepted.
@@ -90,7 +89,6 @@ class Wanted:
         about: The first sentence of the author's description, without its full stop.
     """
 
-    node: Node
     types: tuple[str, ...]
     values: tuple[Any, ...]
     expected: str
@@ -106,7 +104,6 @@ def wanted(node: Node, words: Language) -> Wanted:
     is_choice = len(owners) > 1 or (is_list and all(way.enum is not None for way in owners))
     shape = _shape(owners, words, is_list=is_list)
     return Wanted(
-        node,
         type_words(node),
         allowed_values(node),
         expected(node, words),
