@@ -46,14 +46,14 @@ class DispatcherDecision(Decision):
         call: The call inside.
         inner: The decision about it.
         source: The tools that the dispatcher calls.
-        is_left: Whether it is recorded when the call has run, since others may deny or refuse it where that tool is called.
+        is_recorded_below: Whether it is recorded when the call has run, since others may deny or refuse it where that tool is called.
     """
 
     _: KW_ONLY
     call: HostCall = field(repr=False, compare=False)
     inner: Decision = field(repr=False, compare=False)
     source: ToolSource = field(repr=False, compare=False)
-    is_left: bool = False
+    is_recorded_below: bool = False
 
     @property
     def passed_on(self) -> Any:
@@ -110,7 +110,7 @@ def together(
         arguments = form.call(host_call.name, values, call.rest)
     repairs = (*whole.repairs, *call.repairs, *form.placed(steps))
     is_refused = inner.contract is None or (inner.status == "refused" and inner.fate != "observed")
-    is_left = source.answers_below and (is_refused or not repairs)
+    is_recorded_below = source.answers_below and (is_refused or not repairs)
     return DispatcherDecision(
         "refused" if is_refused else "repaired" if repairs else "accepted",
         arguments,
@@ -118,14 +118,14 @@ def together(
         inner.violations,
         outer.mode,
         outer.tool,
-        certain=inner.certain and not is_left,
-        unrepairable="forward" if is_left else inner.unrepairable,
+        certain=inner.certain and not is_recorded_below,
+        unrepairable="forward" if is_recorded_below else inner.unrepairable,
         contract=outer.contract,
         replaces=arguments is not whole.arguments,
         call=host_call,
         inner=inner,
         source=source,
-        is_left=is_left,
+        is_recorded_below=is_recorded_below,
     )
 
 

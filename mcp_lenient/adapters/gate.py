@@ -235,7 +235,7 @@ class Gate:
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision, as servers do that share what they have refused; a refusal gets its result."""
         if isinstance(decision, DispatcherDecision):
-            if decision.is_left:
+            if decision.is_recorded_below:
                 return decision
             inner = decision.inner
             if inner.contract is None:
@@ -258,7 +258,7 @@ class Gate:
     async def ran(self, call: HostCall, decision: Decision) -> None:
         """Record the decision of :func:`as_run` about a call that was passed on, once it is known what has run."""
         if isinstance(decision, DispatcherDecision):
-            if decision.is_left:
+            if decision.is_recorded_below:
                 return
             call = replace(decision.call, started=call.started)
             decision = as_run(call, decision.inner)
@@ -329,7 +329,11 @@ class Gate:
     async def _not_found(self, call: HostCall, source: ToolSource) -> Decision:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
         names = await source.names()
-        similar = await self.meant(call.name, names, source) if names is not None and source.renames else None
+        similar = (
+            await self.similar_tool(call.name, names, source)
+            if names is not None and source.renames
+            else None
+        )
         if similar is not None:
             renamed = replace(similar.accepted({}), repairs=(RENAMED_TOOL,), name=similar.tool.name)
             if renamed.fate != "observed":
@@ -343,7 +347,7 @@ class Gate:
         is_certain = source.certain_names or self.policy_for(call.name).unrepairable == "refuse"
         return replace(unknown, refusal=if_unknown()) if is_certain else AS_SENT
 
-    async def meant(self, name: str, names: Collection[str], source: ToolSource) -> Contract | None:
+    async def similar_tool(self, name: str, names: Collection[str], source: ToolSource) -> Contract | None:
         """Return the listed tool that a name in another spelling means, as far as its policy allows."""
         target = None if name in names else tool_target(name, names, source.server_names)
         tool = None if target is None else await source.tool(target.name, fresh=True)

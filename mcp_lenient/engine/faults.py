@@ -101,7 +101,7 @@ class _FaultSearch:
                     yield from self.of(node.item(index), entry, (*path, index))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
-        targets = node.meant(value, exact_integers=self.exact)
+        targets = node.likely_ways(value, exact_integers=self.exact)
         listed = [way for way in targets if way.lists(value)]
         if not listed:
             return [_fault(path, "enum" if targets else "type", node)]

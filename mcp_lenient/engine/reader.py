@@ -374,7 +374,7 @@ class Reader:
             return []
         # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
         if not isinstance(value, str):
-            targets = node.meant(value, exact_integers=self._exact)
+            targets = node.likely_ways(value, exact_integers=self._exact)
             ways = targets if len(targets) == 1 else ()
         of_ways = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
         return [reading for reading in of_ways if reading.steps or reading.ties][:1]

@@ -135,7 +135,7 @@ class Refused:
         """Return the union branches that the value most likely targets; all if there is no value, or if none fits."""
         if place.node is None or len(place.ways) < 2 or not place.present:
             return place.ways
-        return place.node.meant(place.value, exact_integers=self.exact) or place.ways
+        return place.node.likely_ways(place.value, exact_integers=self.exact) or place.ways
 
     def may_echo(self, place: Location) -> bool:
         """Return whether the value is a short scalar that may be repeated, and no text in place of a list or object."""

@@ -265,7 +265,7 @@ class Node:
             [way for way in self.ways if fits(way.declared_types, value, exact_integers=exact_integers)]
         )
 
-    def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+    def likely_ways(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the ways that a refused value most likely targets, by its type, discriminator or required names."""
         fitting = self.fitting(value, exact_integers=exact_integers)
         if len(fitting) < 2 or not isinstance(value, Mapping):

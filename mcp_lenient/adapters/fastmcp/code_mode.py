@@ -70,7 +70,7 @@ class CodeRun:
         """Return whether the code failed because of a call that is recorded."""
         return any(failure in text for text in _texts(error) for failure in self.failures)
 
-    def told(self, result: ResultT) -> ResultT:
+    def with_repairs_of_calls(self, result: ResultT) -> ResultT:
         """Return the result of the code with the repairs of its calls."""
         if not self.repaired or not isinstance(result, ToolResult) or not host.takes_metadata(result):
             return result

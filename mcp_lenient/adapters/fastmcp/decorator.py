@@ -26,8 +26,8 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import (
     current_context,
     is_called_again,
-    note_askers,
-    noted_asker,
+    note_origins,
+    noted_origin,
 )
 from mcp_lenient.adapters.fastmcp.order import first_judge, not_first
 from mcp_lenient.adapters.fastmcp.reentry import current
@@ -135,7 +135,7 @@ class _Calls:
         call, context = self._call(sent, started), current_context()
         # What a rewriter has passed on is accepted here, unless other middleware has changed it since.
         is_changed = running is not None and running.is_rewriting(self.tool.fn)
-        is_first = noted_asker() in ("client", "program") and not is_called_again() and not is_changed
+        is_first = noted_origin() in ("client", "program") and not is_called_again() and not is_changed
         if context is not None:
             judge = first_judge(context, call.name, runs=self._called())
             if judge is not None:
@@ -179,26 +179,26 @@ class _Calls:
             return self._answer(decision.refusal)
         result = self.body(*args[1:], **kwargs)
         if inspect.isawaitable(result) or inspect.isasyncgen(result) or inspect.isgenerator(result):
-            return self._told_later(result, decision)
-        return self._told(result, decision)
+            return self._with_repairs_later(result, decision)
+        return self._with_repairs(result, decision)
 
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; raise it to Python code, where a result would look like success."""
         call = current.get()
         is_first = (call is None or call.parent is None) and host.is_clients_call(self._called().name)
-        if is_first and noted_asker() == "client" and not is_called_again():
+        if is_first and noted_origin() == "client" and not is_called_again():
             return refused(refusal)
         # FastMCP sends its text as an error result even if it masks errors.
         raise InvalidArguments(refusal["content"][0]["text"], log_level=logging.WARNING)
 
-    async def _told_later(self, result: Any, decision: Decision) -> Any:
+    async def _with_repairs_later(self, result: Any, decision: Decision) -> Any:
         """Await a result or run a generator, where FastMCP takes what that raises for an error of the body."""
         if inspect.isawaitable(result):
-            return self._told(await result, decision)
+            return self._with_repairs(await result, decision)
         entries = list(result) if inspect.isgenerator(result) else [entry async for entry in result]
-        return self._told(entries, decision)
+        return self._with_repairs(entries, decision)
 
-    def _told(self, result: Any, decision: Decision) -> Any:
+    def _with_repairs(self, result: Any, decision: Decision) -> Any:
         if host.asks_for_input(result):
             return result
         return repaired_result(self._called().convert_result(result), decision)
@@ -337,7 +337,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:
-    note_askers()
+    note_origins()
     owner = DecoratedFunction(_name(function), settings().bounded(policy or Policy()))
     decorated = _wrapped(function)
     hints = _hints(function)

@@ -153,7 +153,7 @@ class Failures:
                 return _worded(error, call, unknown.if_unknown())
         if inner.contract is None:
             raise error
-        if decision.is_left and decision.status == "refused" and _is_of_arguments(error):
+        if decision.is_recorded_below and decision.status == "refused" and _is_of_arguments(error):
             refused_inside = replace(inner, certain=True)
             return _worded(error, call, (await self._gate.recorded(decision.call, refused_inside)).refusal)
         message = pending.message.model_copy(
@@ -169,7 +169,7 @@ class Failures:
         await call.record(self._gate, pending)
         contract, host_call = pending.decision.contract, pending.host_call
         has_function = contract is not None and contract.tool.function is not None
-        is_awaited = call.parent is not None or call.is_asked
+        is_awaited = call.parent is not None or call.is_by_code
         if contract is None or not has_function or contract.mode == "off" or is_awaited:
             raise error
         if contract.mode == "observe" and isinstance(error, ValidationError):

@@ -22,7 +22,7 @@ from mcp_lenient.adapters.dispatchers import DispatcherDecision
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import asker
+from mcp_lenient.adapters.fastmcp.compat.running import origin
 from mcp_lenient.adapters.fastmcp.failures import (
     FAILURES,
     Failures,
@@ -44,7 +44,7 @@ from mcp_lenient.adapters.fastmcp.order import (
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawRequests, claim
 from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, run
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
-from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, kept_tool
+from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, cached_contract
 from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, as_run
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.snapshot import Snapshot
@@ -239,7 +239,7 @@ class LenientMiddleware(Rewriter):
         call.owner, server, message = self, fastmcp_context.fastmcp, context.message
         arguments = message.arguments or {}
         raw = claim(arguments)
-        contract = kept_tool(self._compiled, server, message, self._caller())
+        contract = cached_contract(self._compiled, server, message, self._caller())
         is_straight = raw is AS_SENT and not self._gate.operator.keeps_values and call.code is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
@@ -253,7 +253,7 @@ class LenientMiddleware(Rewriter):
         except FAILURES as error:
             if has_answerer and not call.is_hidden(error, message.name):
                 raise  # it has seen this
-            return _told(call, await self._accepted_failed(error, call, context, call_next))
+            return _with_repairs(call, await self._accepted_failed(error, call, context, call_next))
         finally:
             current.reset(token)
             if call.pending is not None:
@@ -290,7 +290,7 @@ class LenientMiddleware(Rewriter):
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
         if call is not None and call.inside is not None:
             return replace(call.inside, name=message.name, arguments=message.arguments or {}, who=who)
-        arguments, repairs = raw.asked(message.arguments)
+        arguments, repairs = raw.arguments_and_repairs(message.arguments)
         via = None if call is None or call.code is None else Via(call.code.tool)
         return HostCall(message.name, arguments, started, who, repairs, via)
 
@@ -320,7 +320,7 @@ class LenientMiddleware(Rewriter):
             result = await self._failed(error, call, context, call.call_next)
         finally:
             await call.record(self._gate, cast("Pending", call.pending))
-        return _told(call, result)
+        return _with_repairs(call, result)
 
     def _applied(
         self,
@@ -351,7 +351,7 @@ class LenientMiddleware(Rewriter):
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        is_first = judge is None and not call.is_below and not call.is_asked
+        is_first = judge is None and not call.is_below and not call.is_by_code
         return Allowance(message.arguments or {}, is_first=is_first, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
@@ -408,7 +408,7 @@ class LenientMiddleware(Rewriter):
         """Record the call inside a dispatcher's, and keep the decision about a refused call that another tool has taken."""
         decision = pending.decision
         if isinstance(decision, DispatcherDecision):
-            if decision.is_left:
+            if decision.is_recorded_below:
                 await self._ran_inside(call, decision, result, took)
         elif decision.fate == "refused" and not pending.is_refused:
             ran = await self._gate.unrecorded(pending.host_call, pending.source, fresh=True)
@@ -441,7 +441,7 @@ class LenientMiddleware(Rewriter):
 
     async def _refused_at_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call that no other middleware has changed."""
-        is_call = cast("Pending", call.pending).has_arguments(context.message) and asker() == "client"
+        is_call = cast("Pending", call.pending).has_arguments(context.message) and origin() == "client"
         return await (self._refused(call) if is_call else call_next(context))
 
     async def _refused(self, call: Call) -> ToolResult:
@@ -497,10 +497,10 @@ class LenientMiddleware(Rewriter):
         host_tool = await source.tool(tool, fresh=True)
         return None if host_tool is None else self._gate.compiled(host_tool, source.compiled)
 
-    async def meant(self, server: FastMCP, tool: str) -> Contract | None:
+    async def similar_tool(self, server: FastMCP, tool: str) -> Contract | None:
         """Return the listed tool that a name in another spelling means, as far as its policy allows."""
         source = self._source(server, RequestParams())
-        return await self._gate.meant(tool, await source.names(), source)
+        return await self._gate.similar_tool(tool, await source.names(), source)
 
     async def check_statements(self, server: FastMCP) -> None:
         """Compare the parameters in a definitions file with the tools of a server.
@@ -531,11 +531,11 @@ class LenientMiddleware(Rewriter):
         return form_in_query()
 
 
-def _told(call: Call, result: ToolResult) -> ToolResult:
+def _with_repairs(call: Call, result: ToolResult) -> ToolResult:
     """Return the result of a call with the repairs that were made last; an envelope as it is, but for a model's code."""
     pending = cast("Pending", call.pending)
     if call.code is not None:
         name = pending.host_call.name
         return call.code.noted(name, pending.decision, result, is_refused=pending.is_refused)
     with_repairs = result if pending.is_refused else repaired_result(result, pending.decision)
-    return with_repairs if call.runs is None else call.runs.told(with_repairs)
+    return with_repairs if call.runs is None else call.runs.with_repairs_of_calls(with_repairs)

@@ -48,7 +48,7 @@ class RawCall:
     stand_in: Mapping[str, Any] | None = None
     read: tuple[Repair, ...] = ()
 
-    def asked(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
+    def arguments_and_repairs(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
         """Return the arguments to decide about, which another middleware may have changed, and the repairs so far."""
         is_changed = self.stand_in is None or seen != self.stand_in
         return (seen, self.read) if is_changed else (self.arguments, ())

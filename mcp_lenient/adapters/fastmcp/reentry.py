@@ -12,7 +12,7 @@ from fastmcp import FastMCP
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.code_mode import CodeRun
-from mcp_lenient.adapters.fastmcp.compat.running import asker, author_transform
+from mcp_lenient.adapters.fastmcp.compat.running import author_transform, origin
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.allowance import Allowance
     from mcp_lenient.adapters.dispatchers import DispatcherDecision
-    from mcp_lenient.adapters.fastmcp.compat.running import Asker
+    from mcp_lenient.adapters.fastmcp.compat.running import Origin
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import Gate, HostCall
     from mcp_lenient.adapters.snapshot import Snapshot
@@ -111,7 +111,7 @@ class Call:
     is_below: bool = False
     is_recorded: bool = False
     is_decided_again: bool = False
-    _asker: Asker | None = None
+    _origin: Origin | None = None
 
     async def record(self, gate: Gate, pending: Pending) -> None:
         """Record once what has run, or was passed on; a refusal is recorded when it is answered."""
@@ -146,27 +146,27 @@ class Call:
         if (server, name) not in route:
             return False
         arrivals = route.index((server, name)) + 1
-        has_arrived = arrivals > self.arrivals or asker() == "client"
+        has_arrived = arrivals > self.arrivals or origin() == "client"
         self.arrivals = max(arrivals, self.arrivals)
         return has_arrived
 
     @property
     def is_answered(self) -> bool:
         """Whether a refusal is its answer; other callers expect an exception."""
-        is_clients = self.parent is None and self.request is not None and self.asker == "client"
+        is_clients = self.parent is None and self.request is not None and self.origin == "client"
         return is_clients and author_transform() is None
 
     @property
-    def is_asked(self) -> bool:
+    def is_by_code(self) -> bool:
         """Whether code within a request makes it, such as a tool's body or a guard, also in a task of its own."""
-        return self.asker in ("body", "other")
+        return self.origin in ("body", "other")
 
     @property
-    def asker(self) -> Asker:
+    def origin(self) -> Origin:
         """Who makes it, as seen from within the call."""
-        if self._asker is None:
-            self._asker = asker()
-        return self._asker
+        if self._origin is None:
+            self._origin = origin()
+        return self._origin
 
     def enter(self, contract: Contract) -> Token[Call | None]:
         """Make this the current call, to distinguish re-entries from calls of the tool's body.
@@ -233,7 +233,7 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
             return Call(context, call_next, request, parent, inside=dispatched.call, is_below=True)
         is_within = fastmcp_context is not running.context.fastmcp_context
         if is_within and not running.consume_hop(fastmcp_context.fastmcp, name):
-            if running.runs is not None and asker() == "client":
+            if running.runs is not None and origin() == "client":
                 return Call(context, call_next, request, None, code=running.runs)
             parent, is_below = None if running.passes_on() else running, running.calls(name)
         # A mounted server's own middleware of the same mode has nothing left to do.

@@ -356,7 +356,7 @@ class ToolsBelow(ServerSource):
         return nullcontext() if get_context().fastmcp is self.server else Context(fastmcp=self.server)
 
 
-def kept_tool(
+def cached_contract(
     compiled: Contracts, server: FastMCP, message: CallToolRequestParams, caller: bytes
 ) -> Contract | None:
     """Return the tool that a message calls as it was compiled last; it may have been replaced since."""
@@ -371,7 +371,7 @@ def _key(name: str, message: RequestParams, caller: bytes) -> Key:
 
 def requested_version(message: RequestParams) -> VersionSpec | None:
     """Return the version of the tool, prompt or resource that a request asks for."""
-    meta = host.own_meta(message)
+    meta = host.fastmcp_meta(message)
     version = meta.get("version") if isinstance(meta, dict) else None
     if isinstance(version, str):
         return VersionSpec(eq=version)

@@ -144,7 +144,7 @@ async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) ->
     """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
     lenient = (entry for entry in server.middleware if isinstance(entry, LenientMiddleware))
     middleware, called = next(lenient, None) or LenientMiddleware(), _tool_name(tool)
-    renamed, rule = await middleware.meant(server, tool), RENAMED_TOOL.rule
+    renamed, rule = await middleware.similar_tool(server, tool), RENAMED_TOOL.rule
     if renamed is not None:
         name = _tool_name(renamed.tool.name)
         words = f"{rule}: {called} is {name} in another spelling. The call starts again under this name."

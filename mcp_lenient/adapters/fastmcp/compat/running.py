@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from fastmcp import Context
     from fastmcp.tools import ToolResult
 
-Asker = Literal["client", "body", "program", "other"]
+Origin = Literal["client", "body", "program", "other"]
 RUN: Final = FunctionTool.run
-"""How FastMCP runs a function, as it is before :func:`note_askers`."""
+"""How FastMCP runs a function, as it is before :func:`note_origins`."""
 _BODY: Final = RUN.__code__
 _TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
 
@@ -37,15 +37,15 @@ def local(function: Callable[..., Any] | None, name: str) -> object:
     return None if frame is None else frame.f_locals.get(name)
 
 
-async def run_noting_asker(tool: FunctionTool, arguments: dict[str, Any]) -> ToolResult:
+async def run_noting_origin(tool: FunctionTool, arguments: dict[str, Any]) -> ToolResult:
     """Run a tool as FastMCP does; of a decorated function in a worker thread, note first who makes the call."""
     if marks_of(tool.fn) is None or is_coroutine_function(tool.fn):
         return await RUN(tool, arguments)
-    token = _noted.set(asker())
+    token = _noted_origin.set(origin())
     try:
         return await RUN(tool, arguments)
     finally:
-        _noted.reset(token)
+        _noted_origin.reset(token)
 
 
 _ENTRANCES: Final = frozenset(
@@ -53,7 +53,7 @@ _ENTRANCES: Final = frozenset(
     for method in (
         FastMCP.call_tool,
         RUN,
-        run_noting_asker,
+        run_noting_origin,
         *(kind.run for kind in _TOOLS),
         *(kind._run for kind in _TOOLS),  # noqa: SLF001 - private to FastMCP
     )
@@ -61,21 +61,21 @@ _ENTRANCES: Final = frozenset(
 """What code calls to run a tool; FastMCP calls it for clients."""
 
 
-def note_askers() -> None:
-    """Have FastMCP run its tools by :func:`run_noting_asker`."""
-    FunctionTool.run = run_noting_asker  # type: ignore[method-assign, assignment]
+def note_origins() -> None:
+    """Have FastMCP run its tools by :func:`run_noting_origin`."""
+    FunctionTool.run = run_noting_origin  # type: ignore[method-assign, assignment]
 
 
-_noted: ContextVar[Asker] = ContextVar("mcp_lenient_asker", default="client")
+_noted_origin: ContextVar[Origin] = ContextVar("mcp_lenient_origin", default="client")
 
 
-def noted_asker() -> Asker:
+def noted_origin() -> Origin:
     """Return who makes the call of a decorated function, also from the thread that validates its arguments."""
     is_in_thread = local(RUN, "self") is None
-    return _noted.get() if is_in_thread else asker()
+    return _noted_origin.get() if is_in_thread else origin()
 
 
-def asker() -> Asker:
+def origin() -> Origin:
     """Return who makes the call being served: a client, a tool's body, other code within a request, or a program of its own.
 
     Unlike a client, the others expect an exception of a call that is refused, and may have checked it. Only the frames tell

@@ -115,7 +115,7 @@ def interceptor(_server: FastMCP) -> None:
     """Return None: FastMCP 3 has no extensions."""
 
 
-def own_meta(message: Any) -> Any:
+def fastmcp_meta(message: Any) -> Any:
     """Return what a request says to FastMCP in its ``_meta``."""
     return None if message.meta is None else (message.meta.model_extra or {}).get("fastmcp")
 

@@ -154,7 +154,7 @@ def interceptor(server: FastMCP) -> object | None:
     return next(iter(getattr(server, "_extensions", {}).values()), None)
 
 
-def own_meta(message: RequestParams) -> Any:
+def fastmcp_meta(message: RequestParams) -> Any:
     """Return what a request says to FastMCP in its ``_meta``."""
     return None if message.meta is None else message.meta.get("fastmcp")
 

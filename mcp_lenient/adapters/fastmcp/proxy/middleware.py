@@ -46,7 +46,7 @@ from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, not
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import as_result, refused
-from mcp_lenient.adapters.fastmcp.tools import ServerSource, kept_tool
+from mcp_lenient.adapters.fastmcp.tools import ServerSource, cached_contract
 from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope, unavailable_tool
 from mcp_lenient.refusal.upstream import refusal_in_text, says_unknown
@@ -244,7 +244,7 @@ class ProxyMiddleware(LenientMiddleware):
 
     def schema_of(self, server: FastMCP, tool: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool that has been called, as it was last listed for this caller."""
-        cached = kept_tool(self._compiled, server, CallToolRequestParams(name=tool), self._caller())
+        cached = cached_contract(self._compiled, server, CallToolRequestParams(name=tool), self._caller())
         return None if cached is None else cached.tool.record.parameters
 
     async def speaks_older_only(self) -> bool:
@@ -439,7 +439,7 @@ class ProxyMiddleware(LenientMiddleware):
         if context.fastmcp_context is None:
             return None
         server = context.fastmcp_context.fastmcp
-        return kept_tool(self._compiled, server, context.message, self._caller())
+        return cached_contract(self._compiled, server, context.message, self._caller())
 
     async def _answered(
         self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult, result: ToolResult
