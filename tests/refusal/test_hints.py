@@ -325,6 +325,12 @@ def test_a_name_whose_value_does_not_fit_is_not_to_be_sent_under_another():
     assert "If 'space' is meant" in _violations(schema, {"space": "TEAM"})[0].message
 
 
+@each_row(("description", "told"))
+def test_a_description_is_told_in_whole_sentences(description: str, told: str) -> None:
+    """What follows the first sentence often says where a value comes from; of a text with a URL it may say nothing."""
+    assert f"It means: {told}. " in _message({**INTEGER, "description": description}, "the login bug")
+
+
 @each_row(("names", "sent", "several"))
 def test_a_text_may_hold_several_missing_names(names: list[str], sent: Json, *, several: bool) -> None:
     """A value with a part for each missing name is not offered as one of them; it is said that it may hold several."""
