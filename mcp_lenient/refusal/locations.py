@@ -95,6 +95,7 @@ class Refused:
         hidden = not is_own and (above.secret or not is_name(str(key)))
         secret = hidden or above.secret or _is_secret(key, value, node, above.naming, secrets)
         declared = is_own and above.declared
+        needed = any(_needs(way, above.value, key) for way in above.ways)
         self._places[path] = Location(
             path,
             (*above.shown, HIDDEN if hidden else shown(key) if isinstance(key, str) else key),
@@ -106,7 +107,7 @@ class Refused:
             declared=declared,
             secret=secret,
             may_show=declared and not secret and self.policy.echo_values,
-            optional=declared and isinstance(key, str) and not any(key in way.required for way in above.ways),
+            optional=declared and isinstance(key, str) and not needed,
         )
         return self._places[path]
 
@@ -162,6 +163,11 @@ class Refused:
         if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
         return sentence(self.words.of(detail), limit)
+
+
+def _needs(way: Node, value: object, key: str | int) -> bool:
+    """Return whether a name cannot be left out: it is required, or the object would have too few."""
+    return key in way.required or any(len([*entries(value)]) <= least for least in way.says("minProperties"))
 
 
 def may_be_told(name: str, value: object, node: Node, policy: Policy) -> bool:

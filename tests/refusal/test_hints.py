@@ -331,6 +331,13 @@ def test_a_description_is_told_in_whole_sentences(description: str, told: str) -
     assert f"It means: {told}. " in _message({**INTEGER, "description": description}, "the login bug")
 
 
+def test_what_the_object_needs_is_not_to_be_left_out() -> None:
+    """A value is not said to be left out of an object that would then have too few."""
+    schema = {**closed(time=INTEGER, text=STRING), "minProperties": 1}
+    alone, beside = (_violations(schema, {"time": "soon", **more})[0].message for more in ({}, {"text": "x"}))
+    assert ("Leave it out" in alone, "Leave it out" in beside) == (False, True)
+
+
 @each_row(("names", "sent", "several"))
 def test_a_text_may_hold_several_missing_names(names: list[str], sent: Json, *, several: bool) -> None:
     """A value with a part for each missing name is not offered as one of them; it is said that it may hold several."""
