@@ -60,9 +60,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CODES: Final = {"type": "INVALID_{}_TYPE", "missing": "MISSING_{}", "ambiguous": "AMBIGUOUS_{}"}
 _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVALID_{}_TYPE")}
-_OR_ASK: Final = marked(
-    "The tool was not run. Send a corrected call; ask the user only what you cannot know."
-)
+_OR_ASK: Final = marked("The tool was not run. Correct the call; do not guess: look up or ask the user.")
 _FRAMES: Final[Mapping[Subject, tuple[str, str]]] = {
     "tool": (
         marked("Invalid arguments for tool '{name}':"),
@@ -204,11 +202,9 @@ def _message(
 
 
 def _may_be_unknown(violation: Violation) -> bool:
-    """Return whether the caller may not know a value that would be right: none is offered, and none was sent in another form."""
-    kinds = (violation.received_type or "", *violation.expected_types) if violation.code == "type" else ()
-    is_form = any(kind.startswith(("array", "object")) for kind in kinds)
-    is_told = violation.fixes or violation.did_you_mean or violation.code in ("unknown", "size")
-    return not is_form and not is_told
+    """Return whether the caller may not know all that a right value needs, and its message does not say so."""
+    is_choice = violation.code == "enum" and len(violation.allowed_values) > 1
+    return not (violation.fixes or is_choice or violation.code == "size" or violation.error_code == "CUT_OFF")
 
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:

@@ -50,7 +50,7 @@ SAMPLES: Final = {
 }
 """The formats that are named with the type, with a sample of each."""
 _SCALARS: Final[Mapping[str, tuple[Any, ...]]] = {
-    "string": ("a", "b"),
+    "string": ("...", "a"),  # no one takes the first for a real one
     "integer": (1, 2),
     "number": (1.5, 2),
     "boolean": (True,),
@@ -346,7 +346,7 @@ def _lists(way: Node, depth: int) -> Sequence[Any]:
         each = [_first(item, depth) for item in way.prefix[:_MAX_TYPES]]
         return [[values[0] for values in each]] if all(each) else ()
     values = list(_first(way.items, depth))
-    is_long = isinstance(next(iter(values), None), (list, dict))
+    is_long = isinstance(next(iter(values), None), (list, dict, str))
     return [values[:1] if is_long else values, values[:1]] if values else ()
 
 
