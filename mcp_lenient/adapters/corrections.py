@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.adapters.aside import may_take_long
-from mcp_lenient.refusal.locations import may_be_told
+from mcp_lenient.refusal.locations import may_show_argument
 from mcp_lenient.values.patches import Patch, applied
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _without_values(contract: Contract, arguments: Mapping[str, Any]) -> Mapping
     nodes = contract.top.property_nodes
     return {
         name: value
-        if name in nodes and may_be_told(name, value, nodes[name], contract.policy)
+        if name in nodes and may_show_argument(name, value, nodes[name], contract.policy)
         else f"<{name}>"
         for name, value in arguments.items()
     }

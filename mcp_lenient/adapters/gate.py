@@ -355,6 +355,11 @@ class Gate:
         is_there = target.upstream is None or same_tool_name(target.upstream, "".join(tool.mounted[:1]))
         return listed if is_there else None
 
+    async def hidden(self, call: HostCall, source: ToolSource) -> dict[str, Any] | None:
+        """Return the refusal of a tool that others hide, as of one that is not there."""
+        decision = Decision("refused", {}, mode=self.policy_for(call.name).mode, tool=call.name)
+        return self._unknown(call, decision, source, await source.names() or ())
+
     def _unknown(
         self, call: HostCall, decision: Decision, source: ToolSource, names: Collection[str]
     ) -> dict[str, Any] | None:

@@ -136,16 +136,16 @@ def _below(node: Node, depth: int) -> list[str]:
     """Return what is within an object or a list: its items, its values, and its properties by union branch."""
     if depth >= _DEEPEST:
         return []
-    lines = list(_each("each item", map(_item, node.ways), depth))
+    lines = list(_contents("each item", map(_item, node.ways), depth))
     for way in node.ways:
         for number, item in enumerate(way.prefix, 1):
-            lines += _each(f"item {number}", [item], depth)
+            lines += _contents(f"item {number}", [item], depth)
     other = "any other name" if node.names else "any name"
-    return [*lines, *_properties(node, depth), *_each(other, map(_other, node.ways), depth)]
+    return [*lines, *_properties(node, depth), *_contents(other, map(_other, node.ways), depth)]
 
 
-def _each(what: str, inner: Iterable[Node | None], depth: int) -> Iterator[str]:
-    """Return lines about the items of lists, or the values of objects; what two branches say is said once."""
+def _contents(what: str, inner: Iterable[Node | None], depth: int) -> Iterator[str]:
+    """Return lines about the items of lists, or the values of objects; equal ones only once."""
     nodes = {json.dumps(node.schema, sort_keys=True): node for node in inner if node is not None}
     for node in nodes.values():
         yield f"- {what} ({', '.join(_facts(node))})"

@@ -130,12 +130,13 @@ class Decision:
         repairs = self.applied_repairs
         if not repairs:
             return result
-        from mcp_lenient.refusal.envelope import META_KEY, UPSTREAM_KEY, repairs_note, repairs_told
+        from mcp_lenient.refusal.envelope import META_KEY, UPSTREAM_KEY
+        from mcp_lenient.refusal.repair_record import repair_record, repairs_note
 
         meta = dict(result.get("_meta") or {})
         if META_KEY in meta:
             meta[UPSTREAM_KEY] = meta.pop(META_KEY)
-        changed = {**result, "_meta": {**meta, META_KEY: repairs_told(repairs)}}
+        changed = {**result, "_meta": {**meta, META_KEY: repair_record(repairs)}}
         if self.contract is not None and self.contract.policy.tell_model and self.fate == "repaired":
             text = repairs_note(repairs, language=self.contract.policy.language)
             changed["content"] = [*result.get("content", ()), {"type": "text", "text": text}]

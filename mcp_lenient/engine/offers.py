@@ -11,7 +11,7 @@ from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.groups import NOTHING, FaultGroup, Offered, grouped
-from mcp_lenient.refusal.locations import MAX_TOLD, Refused, without_format
+from mcp_lenient.refusal.locations import MAX_SUGGESTION, Refused, without_format
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
@@ -133,7 +133,7 @@ class Offers:
         """Yield an object with other names, as the uncertain rules make it."""
         owner = self._refused.look(path)
         if isinstance(owner.value, dict) and not owner.secret:
-            for way in self._refused.meant(owner)[:MAX_OFFERS]:
+            for way in self._refused.likely_ways(owner)[:MAX_OFFERS]:
                 place = Place(way, self._reader.top.call, path, path)
                 for rule in self._rules:
                     yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
@@ -142,7 +142,8 @@ class Offers:
         owner, key = self._refused.look(path[:-1]), path[-1]
         if not isinstance(owner.value, dict) or owner.secret or not isinstance(key, str):
             return False
-        places = [Place(way, self._reader.top.call, path, path) for way in self._refused.meant(owner)[:1]]
+        ways = self._refused.likely_ways(owner)[:1]
+        places = [Place(way, self._reader.top.call, path, path) for way in ways]
         return any(may_hold_several(place, owner.value, key) for place in places)
 
     # Whether it corrects the call
@@ -208,7 +209,7 @@ class Offers:
         path = group.first.path[:1]
         value, place = value_at(new, path), self._refused.look(path)
         is_text = isinstance(value_at(self._sent, path), str) and isinstance(value, (dict, list))
-        if not is_text or any(end[:1] != path for end in ends) or not self._refused.may_tell(place, value):
+        if not is_text or any(end[:1] != path for end in ends) or not self._refused.may_suggest(place, value):
             return ()
         return ({"op": "replace", "path": pointer(path), "value": value},)
 
@@ -240,5 +241,5 @@ class Offers:
         here = (location for location in group.places if pointer(location.path) == operation["path"])
         place = next(here, group.places[0])
         if any(value in (way.enum or ()) for way in place.ways):
-            return not place.secret and fits_json(value, MAX_TOLD)
-        return self._refused.may_tell(place, value)
+            return not place.secret and fits_json(value, MAX_SUGGESTION)
+        return self._refused.may_suggest(place, value)

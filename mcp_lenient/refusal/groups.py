@@ -1,8 +1,8 @@
-"""Faults of a refused call that are alike, and what is offered to correct them."""
+"""Group the faults of a refused call that are alike, with what is offered to correct them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -57,18 +57,18 @@ class FaultGroup:
     Attributes:
         refused: The call.
         code: The kind.
-        faults: Those at the first place: of each keyword, and last what the author says.
+        faults: Those at the first place, one for each keyword; the author's comes last.
         places: The first of the places.
         total: The number of places.
-        wanted: What the schema takes there.
-        types: The JSON types that it takes, but for null.
-        sent_types: The JSON types of the values, of each once.
+        wanted: What the schema accepts there.
+        types: The JSON types that it accepts, but for null.
+        sent_types: The JSON types of the values, without duplicates.
         echoes: Whether the value may be repeated.
         broken: Where the JSON of a text for a list or object breaks.
-        is_first: Whether it is the first of its kind in its object, so that it tells what the others would repeat.
+        is_first: Whether it is the first of its kind in its object; only its message describes the object.
         offered: What is offered.
         changes: The likely operations at the first place.
-        near: The allowed values, or the declared names beside it, that are likely meant.
+        near: The allowed values, or the declared names beside it, that the caller likely intended.
     """
 
     refused: Refused
@@ -142,9 +142,10 @@ class FaultGroup:
         return self.takes_text_alone and bool(self.types & CONTAINERS)
 
     def moved(self, here: str, there: str) -> list[Path]:
-        """Return the other ends of the likely moves to or from the first place: ``here`` is its end, ``from`` or ``path``."""
-        own, moves = pointer(self.first.path), (change for change in self.changes if change["op"] == "move")
-        return [path_at(self.refused.arguments, move[there]) for move in moves if move[here] == own]
+        """Return the other ends of the likely moves whose end ``here``, "from" or "path", is the first place."""
+        first = pointer(self.first.path)
+        moves = [change for change in self.changes if change["op"] == "move" and change[here] == first]
+        return [path_at(self.refused.arguments, move[there]) for move in moves]
 
     def with_offer(self, offered: Offered) -> FaultGroup:
         """Return the group with what is offered for it."""
@@ -154,32 +155,32 @@ class FaultGroup:
             operation for operation in operations if here in (operation["path"], operation.get("from"))
         )
         group = replace(self, offered=offered, changes=changes)
-        return replace(group, near=tuple(_likely_meant(group)[:MAX_NEAR]))
+        return replace(group, near=tuple(_near(group)[:MAX_NEAR]))
 
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
-    """Return the first groups of faults that are alike, and the number of the others."""
+    """Return the first groups of faults that are alike, and the number of other groups."""
     by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
     for fault in faults:
         by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
-    alike: dict[Any, tuple[Iterable[Fault], list[Path]]] = {}
+    alike: dict[Any, tuple[Collection[Fault], list[Path]]] = {}
     for (path, is_key), of_keywords in by_place.items():
         if None in of_keywords:
             of_keywords[None] = of_keywords.pop(None)  # what the author says comes last
-        here = of_keywords.values()
+        place_faults = of_keywords.values()
         reasons = frozenset(
-            [(_code(fault), fault.keyword, fault.node, fault.detail, fault.reason) for fault in here]
+            [(_code(fault), fault.keyword, fault.node, fault.detail, fault.reason) for fault in place_faults]
         )
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
-        _, paths = alike.setdefault((pattern, is_key, reasons), (here, []))
+        _, paths = alike.setdefault((pattern, is_key, reasons), (place_faults, []))
         paths.append(path)
     groups: list[FaultGroup] = []
-    begun: set[tuple[str, Path]] = set()
-    for of_place, paths in islice(alike.values(), MAX_VIOLATIONS):
-        group = _group(refused, tuple(of_place), paths)
-        above = (group.code, group.first.path[:-1])
-        groups.append(replace(group, is_first=False) if above in begun else group)
-        begun.add(above)
+    seen: set[tuple[str, Path]] = set()
+    for first_faults, paths in islice(alike.values(), MAX_VIOLATIONS):
+        group = _group(refused, tuple(first_faults), paths)
+        code_and_owner = (group.code, group.first.path[:-1])
+        groups.append(replace(group, is_first=False) if code_and_owner in seen else group)
+        seen.add(code_and_owner)
     return groups, len(alike) - len(groups)
 
 
@@ -212,12 +213,12 @@ def _group(refused: Refused, faults: tuple[Fault, ...], paths: Sequence[Path]) -
     )
 
 
-def _likely_meant(group: FaultGroup) -> Sequence[Any]:
+def _near(group: FaultGroup) -> Sequence[Any]:
     if group.keyword == "enum":
         allowed = group.wanted.values if group.total == 1 else ()
-        written = {in_json(change["value"]): change["value"] for change in group.changes if "value" in change}
-        return [value for value in written.values() if value in allowed]
+        values = {in_json(change["value"]): change["value"] for change in group.changes if "value" in change}
+        return [value for value in values.values() if value in allowed]
     if group.code != "unknown":
         return ()
-    beside = [path for path in group.moved("from", "path") if path[:-1] == group.first.path[:-1]]
-    return list(dict.fromkeys(path[-1] for path in beside))
+    siblings = [path for path in group.moved("from", "path") if path[:-1] == group.first.path[:-1]]
+    return list(dict.fromkeys(path[-1] for path in siblings))

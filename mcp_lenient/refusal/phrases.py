@@ -1,4 +1,4 @@
-"""What messages about values and about names both say of a group of faults."""
+"""Phrases that messages about values and about names share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MOST_CALLS: Final = 100
 
 
 def about(wanted: Wanted, words: Language) -> str:
-    """Say what the author says of a place."""
+    """Repeat the author's description of a place."""
     return words("It means: {about}.", about=wanted.about) if wanted.about else ""
 
 
 def expected(group: FaultGroup) -> str:
-    """Return what is expected, to follow "must be"; of a prompt's list or object as the string that holds it."""
+    """Return what is expected, to follow "must be"; for a prompt's list or object, the string that holds it."""
     words, phrase = group.refused.words, group.wanted.expected
     if not phrase or not group.takes_json_text:
         return phrase
@@ -35,9 +35,9 @@ def expected(group: FaultGroup) -> str:
 def must_be(group: FaultGroup) -> str:
     """Say what a missing value must be: what its pattern asks, or else its type."""
     words, phrase = group.refused.words, expected(group)
-    patterns = [requirement("pattern", text, words) for text in group.node.says("pattern")]
-    asked = words.all_of(patterns) or (words("be {thing}", thing=phrase) if phrase else "")
-    return words("It must {asked}.", asked=asked) if asked else ""
+    patterns = [requirement("pattern", pattern, words) for pattern in group.node.says("pattern")]
+    text = words.all_of(patterns) or (words("be {thing}", thing=phrase) if phrase else "")
+    return words("It must {requirement}.", requirement=text) if text else ""
 
 
 def did_you_mean(group: FaultGroup) -> str:
@@ -50,17 +50,16 @@ def did_you_mean(group: FaultGroup) -> str:
     )
 
 
-def or_left_out(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
-    """Say what the value is if it is left out; without a default that this must be what is meant, as for "all"."""
+def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
+    """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
     if not group.first.optional or group.refused.destructive:
         return ""
     words, default = group.refused.words, next(filter(short_scalar, group.node.says("default")), None)
-    told = marked("Left out, it is {value}.")
-    return words(otherwise) if default is None else words(told, value=in_json(default))
+    return words(otherwise) if default is None else words("Left out, it is {value}.", value=in_json(default))
 
 
 def one_of_several(group: FaultGroup, value: Any) -> str:
-    """Say how to send several values where one is taken; no message to a destructive tool advises more calls."""
+    """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
     words, node = group.refused.words, group.node
     is_text = isinstance(value, str)
     value = [part for part in _SEPARATORS.split(value) if part] if is_text else value
@@ -77,8 +76,8 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     return words.sentences("" if group.code == "missing" else about(group.wanted, words), words(advice))
 
 
-def echoed(group: FaultGroup, owner: Location) -> str:
-    """Say that the schema of an object was sent for it."""
+def schema_echo(group: FaultGroup, owner: Location) -> str:
+    """Say that the schema of an object was sent in its place."""
     is_echoed = any(is_echo(way, owner.value) for way in owner.ways)
-    said = marked("What was sent is the schema: send the values that it describes.")
-    return group.refused.words(said) if is_echoed else ""
+    advice = marked("What was sent is the schema: send the values that it describes.")
+    return group.refused.words(advice) if is_echoed else ""

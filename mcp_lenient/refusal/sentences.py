@@ -64,7 +64,7 @@ _LIMITS: Final = {
     "pattern": marked("match the pattern {bound}"),
     "uniqueItems": marked("contain no item twice"),
 }
-"""What keywords require, to follow "must"."""
+"""What each keyword requires, to follow "must"."""
 _LEAST_OR_MOST: Final = {"min": marked("have at least {size}"), "max": marked("have at most {size}")}
 MORE_FAULTS: Final = marked_plural("{count} more fault was found.", "{count} more faults were found.")
 SIZES: Final = {
@@ -72,7 +72,7 @@ SIZES: Final = {
     "Items": marked_plural("{count} item", "{count} items"),
     "Properties": marked_plural("{count} property", "{count} properties"),
 }
-"""What the keywords count that end so."""
+"""What a keyword counts, by its ending: ``minLength`` counts characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +101,17 @@ class Wanted:
 
 
 def wanted(node: Node, words: Language) -> Wanted:
-    """Return what a place takes; :meth:`mcp_lenient.schema.node.Node.once` computes it once a place and language."""
+    """Return what a place takes; call it by :meth:`mcp_lenient.schema.node.Node.once`, which caches it."""
     owners, is_list = _owners(node)
     is_choice = len(owners) > 1 or (is_list and all(way.enum is not None for way in owners))
-    described = _shape(owners, words, is_list=is_list)
+    shape = _shape(owners, words, is_list=is_list)
     return Wanted(
         node,
         type_words(node),
         allowed_values(node),
         expected(node, words),
-        described,
-        described if is_choice else "",
+        shape,
+        shape if is_choice else "",
         _says_items(node),
         description(node).rstrip(".。, "),
     )
@@ -125,7 +125,7 @@ _NULL: Final[_Kind] = ("null", ())
 
 
 def likely_types(way: Node) -> tuple[str, ...]:
-    """Return the JSON types of a branch, or else of the values it lists or the keywords it uses."""
+    """Return the JSON types that a branch declares, or else those of its enum; an object if it has properties."""
     if way.declared_types is not None:
         return tuple([kind for kind in way.declared_types if kind in _PLURALS])
     if way.enum is not None:
@@ -134,18 +134,18 @@ def likely_types(way: Node) -> tuple[str, ...]:
 
 
 def _kinds(ways: Iterable[Node]) -> list[_Kind]:
-    found: dict[_Kind, None] = {}
+    kinds: dict[_Kind, None] = {}
     for way in ways:
-        items = dict.fromkeys(name for item in way.items.ways for name in likely_types(item))
-        few = () if way.prefix or len(items) > _MAX_ITEM_TYPES else tuple(items)
-        found |= dict.fromkeys((name, few if name == "array" else ()) for name in likely_types(way))
-    return sorted(found, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
+        item_types = dict.fromkeys(name for item in way.items.ways for name in likely_types(item))
+        items = () if way.prefix or len(item_types) > _MAX_ITEM_TYPES else tuple(item_types)
+        kinds |= dict.fromkeys((name, items if name == "array" else ()) for name in likely_types(way))
+    return sorted(kinds, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
 
 
 def type_words(node: Node) -> tuple[str, ...]:
     """Return the expected types, such as ``array of strings``; ``null`` comes last."""
-    found = [(name, " or ".join(_PLURALS[item] for item in items)) for name, items in _kinds(node.ways)]
-    return tuple(f"{name} of {items}" if items else name for name, items in found)
+    kinds = [(name, " or ".join(_PLURALS[item] for item in items)) for name, items in _kinds(node.ways)]
+    return tuple(f"{name} of {items}" if items else name for name, items in kinds)
 
 
 def _says_items(node: Node) -> bool:
@@ -164,21 +164,21 @@ def expected(node: Node, words: Language, *, all_values: bool = False) -> str:
     free = [way for way in node.ways if way.enum is None]
     phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
     null = phrases.pop(_NULL, "")
-    values = [each for each in allowed_values(node, partly=True) if each is not None or not null]
-    written = list(map(in_json, values))
-    listed = words.comma(written) if all_values else first_of(written, _VALUES_TEXT, words)
+    values = [value for value in allowed_values(node, partly=True) if value is not None or not null]
+    texts = list(map(in_json, values))
+    listed = words.comma(texts) if all_values else first_of(texts, _VALUES_TEXT, words)
     if len(values) > 1:
         listed = words("one of {values}", values=listed)
-    # An array of several types comes last: it would take in the next choice.
-    several = [text for (_, items), text in phrases.items() if len(items) > 1]
-    alone = [text for text in phrases.values() if text not in several]
-    return words.either([text for text in (*alone, listed, null, *several) if text])
+    # An array of several types comes last: its "or" would take in the next choice.
+    mixed_arrays = [phrase for (_, items), phrase in phrases.items() if len(items) > 1]
+    others = [phrase for phrase in phrases.values() if phrase not in mixed_arrays]
+    return words.either([phrase for phrase in (*others, listed, null, *mixed_arrays) if phrase])
 
 
 def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
     name, items = kind
     if items:
-        return words("an array of {items}", items=words.either([words(_PLURALS[each]) for each in items]))
+        return words("an array of {items}", items=words.either([words(_PLURALS[item]) for item in items]))
     formats = dict.fromkeys(way.format or "" for way in free if "string" in likely_types(way))
     if name == "string" and SAMPLES.keys() >= formats.keys():
         return words("a string ({formats})", formats=words.either([*formats]))
@@ -186,7 +186,7 @@ def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
 
 
 def allowed_values(node: Node, *, partly: bool = False) -> tuple[Any, ...]:
-    """Return the allowed values, short scalars only; empty unless ``partly`` or if every branch but null lists some."""
+    """Return the enum values that are short scalars; empty unless ``partly`` or if every branch but null has an enum."""
     if not partly and any(way.enum is None for way in _without_null(node)):
         return ()
     values = [value for way in node.ways for value in way.enum or () if short_scalar(value)]
@@ -195,14 +195,15 @@ def allowed_values(node: Node, *, partly: bool = False) -> tuple[Any, ...]:
 
 def first_of(parts: Sequence[str], limit: int, words: Language) -> str:
     """Return the first parts of a list, within 20 parts and a number of characters, and the number of the others."""
-    kept = list(parts[:_MAX_LISTED])
-    while len(kept) > 1 and sum(map(len, kept)) > limit:
-        kept.pop()
-    return and_more(kept, len(parts) - len(kept), words) if len(kept) < len(parts) else words.comma(kept)
+    listed = list(parts[:_MAX_LISTED])
+    while len(listed) > 1 and sum(map(len, listed)) > limit:
+        listed.pop()
+    rest = len(parts) - len(listed)
+    return and_more(listed, rest, words) if rest else words.comma(listed)
 
 
 def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
-    """Return the parts of a list, and the number of other parts."""
+    """List parts, and the number of the others."""
     if not rest:
         return words.all_of(parts)
     return words("{some} and {count} more", some=words.comma(parts), count=rest)
@@ -212,15 +213,16 @@ def limit(fault: Fault, words: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
     if not isinstance(fault.bound, list):
         return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, words)
-    said = [words.all_of([limit(each, words) for each in way]) for way in fault.bound[: _MAX_TYPES + 1]]
-    return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
+    choices = [words.all_of([limit(part, words) for part in way]) for way in fault.bound[: _MAX_TYPES + 1]]
+    return words.either(list(dict.fromkeys(choices))) if all(choices) and len(choices) <= _MAX_TYPES else ""
 
 
 def requirement(keyword: str, bound: Any, words: Language) -> str:
     """Return what a keyword requires, to follow "must"; empty if that is not said in words."""
     if keyword == "format":
-        told, sample = cut(str(bound), _MAX_FORMAT), SAMPLES.get(str(bound))
-        thing = words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told
+        thing, sample = cut(str(bound), _MAX_FORMAT), SAMPLES.get(str(bound))
+        if sample:
+            thing = words("{thing} such as {sample}", thing=thing, sample=in_json(sample))
         return words("have the format {thing}", thing=thing)
     if keyword[3:] in SIZES:
         return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*SIZES[keyword[3:]], int(bound)))
@@ -238,7 +240,7 @@ def quoted(name: object) -> str:
 
 def description(node: Node) -> str:
     """Return the first sentences of the author's description."""
-    texts = [text for each in (node, *node.ways) for text in each.says("description")]
+    texts = [text for way in (node, *node.ways) for text in way.says("description")]
     return next(filter(None, (first_sentences(text, _MAX_DESCRIPTION) for text in texts)), "")
 
 
@@ -246,7 +248,7 @@ def description(node: Node) -> str:
 
 
 def _shape(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
-    """Return a sentence about the properties of one of the objects, or of the items of a list, or ""."""
+    """Return a sentence about the properties of an object, or the items of a list; empty if there is none."""
     if is_list and len(owners) == 1 and owners[0].enum is not None:
         return words("Each item must be {expected}.", expected=expected(owners[0], words))
     names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
@@ -255,22 +257,22 @@ def _shape(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
 
 
 def _owners(node: Node) -> tuple[list[Node], bool]:
-    """Return what may have the properties, and whether it is the items of a list."""
+    """Return the branches that may have properties, and whether they are of a list's items."""
     ways = _without_null(node)
     is_list = len(ways) == 1 and ways[0].is_only("array")
     return _without_null(ways[0].items) if is_list else ways, is_list
 
 
 def _either(ways: Sequence[Node], words: Language) -> str:
-    """Return the required properties of several objects; empty if they are many, or if these do not tell them apart."""
+    """Return the required properties of several objects; empty if there are too many objects, or one requires none."""
     required = [list(filter(exact, way.required)) for way in ways]
     if not 1 < len(required) <= _MAX_CHOICES or not all(required):
         return ""
-    said = [
+    choices = [
         words.all_of([_property(way, name, words) for name in names[:_MAX_TYPES]])
         for way, names in zip(ways, required, strict=True)
     ]
-    return words("either {ways}", ways=words.either(said))
+    return words("either {ways}", ways=words.either(choices))
 
 
 def _without_null(node: Node) -> list[Node]:
@@ -304,58 +306,59 @@ _IS_CUT_OFF: Final = marked(
 )
 
 
-def broken_json(found: Break, *, whole: bool = False) -> Text:
-    """Return where the JSON of a value, or of the whole arguments, breaks; at its end, also what to do."""
+def broken_json(broken: Break, *, whole: bool = False) -> Text:
+    """Return a sentence that says where the JSON of a value, or of the whole arguments, breaks."""
     its = Text("the JSON of the arguments") if whole else Text("Its JSON")
-    where = Text("inside the {bracket} at character {opened:,}", bracket=found.bracket, opened=found.opened)
-    if not found.is_end:
-        form = _IS_OPEN if found.is_open else _BREAKS_BY_QUOTE if found.by_quote else _BREAKS
-        return Text(form, its=its, at=found.at + 1, where=where)
-    return Text(_ENDS if found.at < _SHORTEST_CUT_OFF else _IS_CUT_OFF, its=its, count=found.at, where=where)
+    where = Text("inside the {bracket} at character {opened:,}", bracket=broken.bracket, opened=broken.opened)
+    if not broken.is_end:
+        form = _IS_OPEN if broken.is_open else _BREAKS_BY_QUOTE if broken.by_quote else _BREAKS
+        return Text(form, its=its, at=broken.at + 1, where=where)
+    form = _ENDS if broken.at < _SHORTEST_CUT_OFF else _IS_CUT_OFF
+    return Text(form, its=its, count=broken.at, where=where)
 
 
 def example(node: Node) -> str | None:
-    """Return a tiny value of the expected shape in JSON; None if none is small and certain enough."""
+    """Return a small accepted value as JSON; None if there is none."""
     for way in node.ways:
-        values = _examples(way, 0) if likely_types(way)[:1] != ("null",) else ()
+        values = _simple_values(way, 0) if likely_types(way)[:1] != ("null",) else ()
         if values and fits_json(values[0], _MAX_EXAMPLE):
             return in_json(values[0])
     return None
 
 
-def _examples(way: Node, depth: int) -> Sequence[Any]:
-    """Return up to two values that a branch accepts, the simplest ones."""
+def _simple_values(way: Node, depth: int) -> Sequence[Any]:
+    """Return the two simplest values that a branch accepts, or fewer."""
     if way.enum is not None:
         return way.enum[:2]
     kind = next((kind for kind in likely_types(way) if kind != "null"), "")
-    tried: Sequence[Any] = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
+    candidates: Sequence[Any] = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
     if kind in ("array", "object"):
-        build = _lists if kind == "array" else _objects
-        tried = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
+        build = _simple_lists if kind == "array" else _simple_objects
+        candidates = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
     elif kind == "string" and way.format:
-        tried = [SAMPLES[way.format]] if way.format in SAMPLES else ()
-    return [value for value in tried if way.takes(value)][:2]
+        candidates = [SAMPLES[way.format]] if way.format in SAMPLES else ()
+    return [value for value in candidates if way.takes(value)][:2]
 
 
-def _first(node: Node, depth: int) -> Sequence[Any]:
-    return next(filter(None, (_examples(way, depth) for way in node.ways)), ())
+def _simplest(node: Node, depth: int) -> Sequence[Any]:
+    return next(filter(None, (_simple_values(way, depth) for way in node.ways)), ())
 
 
-def _lists(way: Node, depth: int) -> Sequence[Any]:
+def _simple_lists(way: Node, depth: int) -> Sequence[Any]:
     if way.prefix:
-        each = [_first(item, depth) for item in way.prefix[:_MAX_TYPES]]
-        return [[values[0] for values in each]] if all(each) else ()
-    values = list(_first(way.items, depth))
+        items = [_simplest(item, depth) for item in way.prefix[:_MAX_TYPES]]
+        return [[values[0] for values in items]] if all(items) else ()
+    values = list(_simplest(way.items, depth))
     is_long = isinstance(next(iter(values), None), (list, dict, str))
     return [values[:1] if is_long else values, values[:1]] if values else ()
 
 
-def _objects(way: Node, depth: int) -> Sequence[Any]:
+def _simple_objects(way: Node, depth: int) -> Sequence[Any]:
     names = list(filter(exact, way.required)) or list(filter(exact, way.properties))[:2] or ["key"]
-    built: dict[str, Any] = {}
+    instance: dict[str, Any] = {}
     for name in names:
         child = way.child(name)
         is_free = child is None and depth > 1 and not way.properties
-        values = _SCALARS["string"] if is_free else _first(child, depth) if child else ()
-        built.update({name: values[0]} if values else {})
-    return [built] if built else ()
+        values = _SCALARS["string"] if is_free else _simplest(child, depth) if child else ()
+        instance.update({name: values[0]} if values else {})
+    return [instance] if instance else ()

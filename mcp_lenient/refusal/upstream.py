@@ -7,21 +7,21 @@ from typing import Final
 
 from mcp_lenient.values.display import sentence
 
-LONGEST: Final = 2_000
+MAX_TEXT: Final = 2_000
 """Maximum length of a server's own text in an envelope."""
-_CODE: Final = re.compile(r"(?:MCP error -32602: )+")
-_NO_ARGUMENTS: Final = re.compile(
+_JSON_RPC_CODE: Final = re.compile(r"(?:MCP error -32602: )+")
+_OTHER_ERROR: Final = re.compile(
     r"(?:unknown tool|no such tool|tool not found|output validation error"
     r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
     re.IGNORECASE,
 )
-_NO_TOOL: Final = re.compile(
+_UNKNOWN_TOOL: Final = re.compile(
     r"\b(?:unknown tool|no such tool|tool not found"
     r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
     re.IGNORECASE,
 )
-_MORE: Final = re.compile(r"^ *For further information visit \S+$", re.MULTILINE)
-_FORMS: Final = (
+_PYDANTIC_LINK: Final = re.compile(r"^ *For further information visit \S+$", re.MULTILINE)
+_SDK_PREFIXES: Final = (
     re.compile(r"Input validation error: "),  # TypeScript, Python 1.x
     re.compile(r"Invalid arguments for tool "),  # TypeScript before 1.20
     re.compile(r"(?:invalid params: )?validating \"arguments\": "),  # Go
@@ -32,7 +32,7 @@ _FORMS: Final = (
 )
 # Pydantic's text is one of arguments only where its title is what an SDK calls the arguments of this very
 # tool: a tool's body may leak a text about a model of its own.
-_PYDANTIC: Final = (
+_PYDANTIC_TITLE: Final = (
     r"(?:Error executing tool {tool}: )?\d+ validation errors? for (?:call\[\w+\]|{tool}Arguments)\n"
 )
 
@@ -43,17 +43,17 @@ def refusal_in_text(text: str, tool: str) -> str | None:
     Only the forms of the official SDKs and FastMCP are recognized, and JSON-RPC's code for invalid parameters (-32602)
     if the TypeScript SDK writes it into the text.
     """
-    coded = _CODE.match(text)
-    rest = text[coded.end() :] if coded else text
-    if coded:
-        refuses = not _NO_ARGUMENTS.match(rest)
+    code = _JSON_RPC_CODE.match(text)
+    message = text[code.end() :] if code else text
+    if code:
+        refuses = not _OTHER_ERROR.match(message)
     else:
-        pydantic = re.compile(_PYDANTIC.format(tool=re.escape(tool)))
-        refuses = any(form.match(rest) for form in (*_FORMS, pydantic))
-    own = _MORE.sub("", rest.removeprefix("Input validation error: "))
-    return sentence(own, LONGEST) if refuses else None
+        pydantic_title = re.compile(_PYDANTIC_TITLE.format(tool=re.escape(tool)))
+        refuses = any(prefix.match(message) for prefix in (*_SDK_PREFIXES, pydantic_title))
+    reason = _PYDANTIC_LINK.sub("", message.removeprefix("Input validation error: "))
+    return sentence(reason, MAX_TEXT) if refuses else None
 
 
 def says_unknown(text: str, tool: str) -> bool:
     """Return whether a server's text says that it has no tool of this name."""
-    return tool in text and _NO_TOOL.search(text) is not None
+    return tool in text and _UNKNOWN_TOOL.search(text) is not None

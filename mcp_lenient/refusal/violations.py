@@ -1,4 +1,4 @@
-"""Tell a caller what is wrong with a refused call: faults that are alike in one violation, with one message."""
+"""Turn the groups of faults of a refused call into violations, one message for each."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from mcp_lenient.values.json_values import pointer
 
 _MAX_POINTER: Final = 300
 _MAX_MESSAGE: Final = 800
-_PLACES_TOLD: Final = 3
+_MAX_PLACES: Final = 3
 
 
-def violations(refused: Refused, groups: Sequence[FaultGroup], untold: int) -> tuple[Violation, ...]:
-    """Return what is told of a refused call: each group of faults, and the number of those that are not told.
+def violations(refused: Refused, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
+    """Return a violation for each group of faults; the last message counts the omitted groups.
 
     The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
     """
     words, messages = refused.words, [cut(_message(group), _MAX_MESSAGE) for group in groups]
-    rest = words.plural(*MORE_FAULTS, untold) if untold else ""
+    rest = words.plural(*MORE_FAULTS, omitted) if omitted else ""
     if also := words.sentences(cut(_also_suspect(refused, groups), _MAX_MESSAGE), rest):
         messages[-1] = words.sentences(messages[-1], also) if len(groups) == 1 else f"{messages[-1]}\n{also}"
     return tuple(map(_violation, groups, messages))
@@ -33,10 +33,10 @@ def violations(refused: Refused, groups: Sequence[FaultGroup], untold: int) -> t
 
 def _violation(group: FaultGroup, message: str) -> Violation:
     first, author = group.first, group.faults[-1]
-    is_known = group.code == "unknown" or group.refused.look(first.path[:1]).declared
+    shows_name = group.code == "unknown" or group.refused.look(first.path[:1]).declared
     return Violation(
         shown(pointer(first.shown), _MAX_POINTER),
-        shown(first.shown[0]) if first.path and is_known else None,
+        shown(first.shown[0]) if first.path and shows_name else None,
         group.code,
         message,
         received_type=group.sent_types[0] if group.is_of_value and len(group.sent_types) == 1 else None,
@@ -52,8 +52,8 @@ def _violation(group: FaultGroup, message: str) -> Violation:
 
 def _message(group: FaultGroup) -> str:
     words, named = group.refused.words, group.refused.named
-    told = [named(place.path) for place in group.places[:_PLACES_TOLD]]
-    places = and_more(told, group.total - len(told), words)
+    names = [named(place.path) for place in group.places[:_MAX_PLACES]]
+    places = and_more(names, group.total - len(names), words)
     if group.code == "missing":
         return missing(group, places)
     if group.code == "unknown":
@@ -66,17 +66,18 @@ def _message(group: FaultGroup) -> str:
 
 
 def _also_suspect(refused: Refused, groups: Sequence[FaultGroup]) -> str:
-    """Name undeclared names that the tool may ignore, and texts that lack their format, so that the tool may fail with them."""
+    """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
     words, by_format = refused.words, dict[str, list[str]]()
-    is_known = all(group.code != "unknown" for group in groups)
-    ignored = undeclared(groups, refused.look(())) if is_known else ""
-    told = {place.path for group in groups for place in group.places}
+    has_unknown = any(group.code == "unknown" for group in groups)
+    ignored = "" if has_unknown else undeclared(groups, refused.look(()))
+    refused_paths = {place.path for group in groups for place in group.places}
     texts = map(refused.look, without_format(refused.top, refused.arguments))
-    for text in [text for text in texts if text.declared and text.path not in told][:_PLACES_TOLD]:
-        form = next(way.format for way in text.ways if way.format)
-        by_format.setdefault(requirement("format", form, words), []).append(refused.named(text.path))
-    must = [
-        words.plural(*MUST, len(names), places=words.all_of(names), asked=asked)
-        for asked, names in by_format.items()
+    for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:
+        format_name = next(way.format for way in text.ways if way.format)
+        by_format.setdefault(requirement("format", format_name, words), []).append(refused.named(text.path))
+    requirements = [
+        words.plural(*MUST, len(names), places=words.all_of(names), requirement=text)
+        for text, names in by_format.items()
     ]
-    return words.sentences(ignored, *must, words("Ask for what you do not know.") if must else "")
+    or_ask = words("Ask for what you do not know.") if requirements else ""
+    return words.sentences(ignored, *requirements, or_ask)

@@ -1,4 +1,4 @@
-"""Say which names are missing or unknown, and where they were sent or belong."""
+"""Messages about missing and unknown names: where they were sent, or where they belong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import Location, without_format
-from mcp_lenient.refusal.phrases import about, did_you_mean, echoed, expected, must_be, one_of_several
+from mcp_lenient.refusal.phrases import about, did_you_mean, expected, must_be, one_of_several, schema_echo
 from mcp_lenient.refusal.sentences import NAMES_TEXT, broken_json, description, first_of, quoted, wanted
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
@@ -33,11 +33,11 @@ def missing(group: FaultGroup, places: str) -> str:
         names = words.either([words.all_of(list(map(quoted, choice))) for choice in choices])
         owner = refused.named(group.first.path[:-1])
         return words("either {names} must be sent in {place}.", place=owner, names=names)
-    said, phrase = words.plural(*_IS_MISSING, group.total, places=places), expected(group)
+    opening, phrase = words.plural(*_IS_MISSING, group.total, places=places), expected(group)
     if group.is_first and not refused.arguments:
-        said = words("the arguments arrived empty. {rest}", rest=said)
+        opening = words("the arguments arrived empty. {rest}", rest=opening)
     return words.sentences(
-        said,
+        opening,
         must_be(group),
         group.wanted.shape if phrase else "",
         about(group.wanted, words),
@@ -48,18 +48,18 @@ def missing(group: FaultGroup, places: str) -> str:
 def _sent_elsewhere(group: FaultGroup) -> str:
     refused, words, (*above, name) = group.refused, group.refused.words, group.first.path
     owner, sent = refused.look((*above,)), group.moved("path", "from")
-    if said := echoed(group, owner):
-        return said if group.is_first else ""
+    if echo := schema_echo(group, owner):
+        return echo if group.is_first else ""
     if (inside := sent[0][:-1] if sent else ()) and not above:
         return words("It was sent inside {place}: send it at the top.", place=refused.named(inside))
-    if said := _inside_another(group, owner, name):
-        return said
-    beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,) and _may_take(group, path))
-    names = words.either([refused.named(path) for path in beside][:MAX_NEAR])
+    if elsewhere := _inside_another(group, owner, name):
+        return elsewhere
+    siblings = dict.fromkeys(path for path in sent if path[:-1] == (*above,) and _may_take(group, path))
+    names = words.either([refused.named(path) for path in siblings][:MAX_NEAR])
     if names:
-        said = words("If {names} is meant, send it under this name.", names=names)
-        only = refused.look(next(iter(beside))).value if len(beside) == 1 else None
-        return words.sentences(said, one_of_several(group, only))
+        advice = words("If {names} is meant, send it under this name.", names=names)
+        only = refused.look(next(iter(siblings))).value if len(siblings) == 1 else None
+        return words.sentences(advice, one_of_several(group, only))
     return undeclared([group], owner) if group.is_first and above else ""
 
 
@@ -69,30 +69,30 @@ def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
     for key, content in entries(owner.value):
         path = (*owner.path, key)
         if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(content)):
-            said = marked("It came as markup inside {place}: send each as a parameter of its own.")
-            return words(said, place=refused.named(path))
+            advice = marked("It came as markup inside {place}: send each as a parameter of its own.")
+            return words(advice, place=refused.named(path))
         holder = refused.look(path)
         is_other = not any(name in way.properties for way in holder.ways)
         is_broken = isinstance(content, str) and not holder.secret and in_json(name) in content
         broken = break_of(content) if is_broken else None
         if is_other and (broken or (isinstance(content, Mapping) and name in content)):
-            said = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
+            advice = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
             where = words.of(broken_json(broken)) if broken and group.is_first else ""
-            return words.sentences(words(said, place=refused.named(path)), where)
+            return words.sentences(words(advice, place=refused.named(path)), where)
     return ""
 
 
 def _may_take(group: FaultGroup, path: Path) -> bool:
-    """Return whether a value may be sent here: it is accepted, or is of another type, which may be repaired."""
+    """Return whether the value at a path may belong here: it is accepted, or its type is wrong, which may be repaired."""
     value = group.refused.look(path).value
     is_taken = group.node.takes(value) and not any(without_format(group.node, value, path))
     return is_taken or json_type(value) not in group.types
 
 
 def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
-    """Name what was sent under undeclared names, where that is allowed and so no violation of its own."""
+    """Name the undeclared names that were sent where the schema allows them, so that they are no violation."""
     refused, words, depth = groups[0].refused, groups[0].refused.words, len(owner.path)
-    ways = refused.meant(owner)
+    ways = refused.likely_ways(owner)
     if not isinstance(owner.value, Mapping) or any(way.closed for way in ways):
         return ""
     ends = [(group, path) for group in groups for path in group.moved("path", "from") if path[depth:]]
@@ -106,38 +106,38 @@ def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
 
 
 def unknown(group: FaultGroup, places: str) -> str:
-    """Say that names are unknown, what is likely meant or where it belongs, and what is accepted."""
+    """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
     refused, words = group.refused, group.refused.words
     owner = refused.look(group.first.path[:-1])
-    if not group.near and (others := _excluding(group, owner)):
-        said = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
-        return words(said, name=places, others=words.all_of(others))
-    ways, meant = refused.meant(owner), did_you_mean(group)
-    if said := echoed(group, owner):
-        meant = said if group.is_first else ""
-    elif not meant:
-        meant = _belongs_inside(group, owner, ways)
+    if not group.near and (others := _excluded_names(group, owner)):
+        form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
+        return words(form, name=places, others=words.all_of(others))
+    ways, advice = refused.likely_ways(owner), did_you_mean(group)
+    if echo := schema_echo(group, owner):
+        advice = echo if group.is_first else ""
+    elif not advice:
+        advice = _belongs_inside(group, owner, ways)
     if len(group.near) == 1 and is_identifier(group.near[0]) and not is_identifier(group.name):
         near = ways[0].child(group.near[0])  # `list` may be no ID
-        meant = words.sentences(meant, about((near or group.node).once(wanted, words), words))
+        advice = words.sentences(advice, about((near or group.node).once(wanted, words), words))
     if group.offered.may_be_several:
         rest = words("If it holds several, send each under its own name.")
     else:
-        is_lost = not meant and group.is_first and not group.changes
+        is_lost = not advice and group.is_first and not group.changes
         rest = words("Leave out only what nothing needs.") if is_lost else ""
     accepted = _accepted(group, ways) if group.is_first else ""
-    return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=places), meant, accepted, rest)
+    return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=places), advice, accepted, rest)
 
 
-def _excluding(group: FaultGroup, owner: Location) -> list[str]:
+def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:
     """Return the sent names that exclude this one, which another branch than the meant one declares."""
     look, name = group.refused.look, group.first.path[-1]
-    theirs = [way for way in owner.ways if name in way.properties]
-    beside = [look((*owner.path, key)) for key, _ in entries(owner.value) if key != name] if theirs else []
-    nodes = [(place, way.child(place.path[-1])) for place in beside for way in theirs]
-    kept = {place.path for place, node in nodes if node is not None and node.takes(place.value)}
-    others = [place.path for place in beside if place.declared and place.path not in kept]
-    return [group.refused.named(path) for path in others[:MAX_NEAR]]
+    ways = [way for way in owner.ways if name in way.properties]
+    siblings = [look((*owner.path, key)) for key, _ in entries(owner.value) if key != name] if ways else []
+    nodes = [(place, way.child(place.path[-1])) for place in siblings for way in ways]
+    accepted = {place.path for place, node in nodes if node is not None and node.takes(place.value)}
+    excluded = [place.path for place in siblings if place.declared and place.path not in accepted]
+    return [group.refused.named(path) for path in excluded[:MAX_NEAR]]
 
 
 def _belongs_inside(group: FaultGroup, owner: Location, ways: Sequence[Node]) -> str:
@@ -157,7 +157,7 @@ def _belongs_inside(group: FaultGroup, owner: Location, ways: Sequence[Node]) ->
 
 
 def _accepted(group: FaultGroup, ways: Sequence[Node]) -> str:
-    """Name the parameters of the branches that may be meant, but not of those that declare this name."""
+    """Name the parameters of the likely branches, without those that declare this name."""
     words, sent = group.refused.words, group.first.path[-1]
     others = [way for way in ways if sent not in way.properties]
     names = list(dict.fromkeys(name for way in others for name in way.properties))
@@ -168,7 +168,7 @@ def _accepted(group: FaultGroup, ways: Sequence[Node]) -> str:
 
 
 def _open_holder(ways: Sequence[Node], sent: object) -> str:
-    """Return the only parameter for arguments of any names, or of names that its description gives; empty if there is none."""
+    """Return the only parameter that holds any names, or the names in its description; empty if there is none."""
     nodes = ways[0].property_nodes if ways else {}
     free = {name: node for name, node in nodes.items() if is_free_object(node)}
     wrappers = [name for name in free if name in WRAPPERS]

@@ -1,4 +1,4 @@
-"""Say what a value must be, what was sent, and how to correct it."""
+"""Messages about values: what one must be, what was sent, and how to correct it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from mcp_lenient.refusal.groups import CONTAINERS, MAX_NEAR, FaultGroup
-from mcp_lenient.refusal.locations import MAX_TOLD
-from mcp_lenient.refusal.phrases import about, did_you_mean, expected, one_of_several, or_left_out
+from mcp_lenient.refusal.locations import MAX_SUGGESTION
+from mcp_lenient.refusal.phrases import about, did_you_mean, expected, leave_out_advice, one_of_several
 from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, limit
 from mcp_lenient.rules.likely import is_echo
 from mcp_lenient.rules.words import is_identifier
@@ -15,9 +15,10 @@ from mcp_lenient.values.display import HIDDEN, fits_json, in_json, short_scalar
 from mcp_lenient.values.json_values import json_type, number_in_text
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 
-MUST: Final = marked_plural("{places} must {asked}.", "{places} must each {asked}.")
+MUST: Final = marked_plural("{places} must {requirement}.", "{places} must each {requirement}.")
 _MUST_NOT_AS: Final = marked_plural(
-    "{places} must {asked}, but got {received}.", "{places} must each {asked}, but got {received}."
+    "{places} must {requirement}, but got {received}.",
+    "{places} must each {requirement}, but got {received}.",
 )
 _IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
 _IS_NOT_BY_TOOL: Final = marked_plural(
@@ -41,29 +42,30 @@ def ambiguous(group: FaultGroup, places: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
     refused, first, words = group.refused, group.first, group.refused.words
     rivals = group.rivals[:MAX_NEAR]
-    readings = [in_json(rival) if refused.may_tell(first, rival) else HIDDEN for rival in rivals]
+    readings = [in_json(rival) if refused.may_suggest(first, rival) else HIDDEN for rival in rivals]
     text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
     return words(text, place=places, readings=words.either(readings))
 
 
 def refusal(group: FaultGroup, places: str) -> str:
     """Say what a value must be, and what was sent."""
-    words, asked, reason, received = group.refused.words, _asked(group), _reason(group), _received(group)
+    words, requirement = group.refused.words, _requirement(group)
+    reason, received = _reason(group), _received(group)
     if reason and received and group.code == "format":
         received = f"{received} ({reason})"
     must = _MUST_NOT_AS if received and not group.is_of_key and not group.takes_json_text else MUST
     return words.plural(
-        *(must if asked else _IS_NOT if reason else _IS_NOT_BY_TOOL),
-        group.total if asked or group.first.path else 2,
+        *(must if requirement else _IS_NOT if reason else _IS_NOT_BY_TOOL),
+        group.total if requirement or group.first.path else 2,
         places=words("the key {name}", name=places) if group.is_of_key else places,
-        asked=asked,
+        requirement=requirement,
         received=received,
         reason=reason.rstrip(".。"),
     )
 
 
-def _asked(group: FaultGroup) -> str:
-    """Return what the schema asks of a value, to follow "must"."""
+def _requirement(group: FaultGroup) -> str:
+    """Return what the schema requires of a value, to follow "must"."""
     words, faults = group.refused.words, group.faults[0].bound if group.is_of_key else group.faults
     if any(fault.keyword in ("type", "enum") for fault in faults):
         phrase = expected(group)
@@ -72,16 +74,16 @@ def _asked(group: FaultGroup) -> str:
 
 
 def _range(group: FaultGroup) -> str:
-    """Return both ends of the range that a number is outside of; empty if it has not two, or is refused for more."""
+    """Return the range that a number is outside of; empty if it has only one end, or another keyword is violated."""
     least, most = group.node.says("minimum")[:1], group.node.says("maximum")[:1]
     is_outside = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
-    if not (is_outside and least and most and fits_json([*least, *most], MAX_TOLD)):
+    if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
         return ""
     return group.refused.words("be from {least} to {most}", least=in_json(least[0]), most=in_json(most[0]))
 
 
 def _reason(group: FaultGroup) -> str:
-    """Return the author's sentence, or the validator's in our words, unless the type says it."""
+    """Return the author's reason, or a known reason of the validator's, unless the type says it."""
     refused, fault, places = group.refused, group.faults[-1], group.places
     if group.is_of_key:
         places = tuple([refused.look(place.path[:-1]) for place in places])
@@ -95,57 +97,58 @@ def _received(group: FaultGroup) -> str:
     words, value = group.refused.words, group.value
     if group.is_of_key:
         return words(ONE_OF_A_TYPE["string"])
-    is_told = group.echoes and value is not None
-    if is_told:
+    shows_value = group.echoes and value is not None
+    if shows_value:
         received = words(_RECEIVED[json_type(value)], value=in_json(value))
     else:
         received = words.either([words(ONE_OF_A_TYPE[name]) for name in group.sent_types])
-    counted = [fault.keyword[3:] for fault in group.faults if fault.keyword is not None]
-    sizes = [SIZES[name] for name in counted if name in SIZES]
+    endings = [fault.keyword[3:] for fault in group.faults if fault.keyword is not None]
+    sizes = [SIZES[name] for name in endings if name in SIZES]
     if sizes and group.total == 1 and isinstance(value, (str, list, Mapping)):
         size = words.plural(*sizes[0], len(value))
         return words("{received} of {size}", received=received, size=size)
-    return received if is_told or group.keyword in ("type", "enum", None) else ""
+    return received if shows_value or group.keyword in ("type", "enum", None) else ""
 
 
 def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
-    words, value, without = group.refused.words, group.value, _leave_out(group)
+    words, value, without = group.refused.words, group.value, _leave_out_hint(group)
     if group.keyword == "enum":
         return words.sentences(did_you_mean(group), one_of_several(group, value), without)
     if group.code in ("length", "pattern", "format", "range"):
-        return without or _beyond_limit(group)
+        return without or _limit_hint(group)
     if without or group.keyword != "type" or value is None:
         return without
     if isinstance(value, str):
-        return _not_as_text(group)
+        return _hint_for_sent_text(group)
     if group.types & CONTAINERS:
-        return _as_container(group)
+        return _hint_for_wanted_container(group)
     if isinstance(value, (Mapping, list)):
-        return one_of_several(group, value) or _not_as_container(group)
+        return one_of_several(group, value) or _hint_for_sent_container(group)
     if isinstance(value, float) and group.types == {"integer"}:
         return words.sentences(about(group.wanted, words), words("Send a whole number."))
     is_short_text = group.types == {"string"} and short_scalar(value)
     return about(group.wanted, words) if is_short_text and not group.node.takes(in_json(value)) else ""
 
 
-def _leave_out(group: FaultGroup) -> str:
-    """Say whether a value may be left out that means "no value" or no allowed one; never of a destructive tool."""
+def _leave_out_hint(group: FaultGroup) -> str:
+    """Say whether a null or a value that is not allowed may be left out; never for a destructive tool."""
     first = group.first
     if first.optional and any(change["op"] == "remove" for change in group.changes):
-        return or_left_out(group, marked("Leave it out if you have no value."))
+        return leave_out_advice(group, marked("Leave it out if you have no value."))
     is_none_of_several = len(group.wanted.values) > 1 and not group.near
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
+    words = group.refused.words
     if is_none_of_several and is_scalar:
-        without = or_left_out(group, _IF_MEANS_IT) if len(first.path) == 1 else ""
-        return group.refused.words.sentences(group.refused.words(_NONE_MEANT), without)
+        advice = leave_out_advice(group, _IF_MEANS_IT) if len(first.path) == 1 else ""
+        return words.sentences(words(_NONE_MEANT), advice)
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
-    words, said = group.refused.words, marked("It cannot be left out.")
-    return words.sentences(words(said), about(group.wanted, words)) if is_null and group.total == 1 else ""
+    advice = words.sentences(words("It cannot be left out."), about(group.wanted, words))
+    return advice if is_null and group.total == 1 else ""
 
 
-def _beyond_limit(group: FaultGroup) -> str:
+def _limit_hint(group: FaultGroup) -> str:
     """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
     words = group.refused.words
     if group.code in ("pattern", "range"):
@@ -160,8 +163,7 @@ def _beyond_limit(group: FaultGroup) -> str:
     return words("If each item stands alone, send the rest in another call.") if is_split else ""
 
 
-def _as_container(group: FaultGroup) -> str:
-    """Say what a list or object looks like, for a scalar or the other of both."""
+def _hint_for_wanted_container(group: FaultGroup) -> str:
     words, node, wanted = group.refused.words, group.node, group.wanted
     if wanted.choice:
         return wanted.choice
@@ -171,7 +173,7 @@ def _as_container(group: FaultGroup) -> str:
     return words.sentences(about(wanted, words), wanted.shape, like)
 
 
-def _not_as_text(group: FaultGroup) -> str:
+def _hint_for_sent_text(group: FaultGroup) -> str:
     words, types, wanted, text = group.refused.words, group.types, group.wanted, group.value
     if group.broken is not None:
         return str(words.of(broken_json(group.broken)))
@@ -189,11 +191,11 @@ def _not_as_text(group: FaultGroup) -> str:
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
         is_number = number_in_text(text) is not None
         return words("Send a whole number.") if is_number else about(wanted, words)
-    return words.sentences(about(wanted, words), or_left_out(group))
+    return words.sentences(about(wanted, words), leave_out_advice(group))
 
 
 def _sample(group: FaultGroup) -> str | None:
-    """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
+    """Return the value that a fix gives, or an example that cannot be taken for a real value."""
     patch = group.offered.fixes[0] if group.offered.fixes else ()
     items = patch[0].get("value") if [operation["op"] for operation in patch] == ["replace"] else None
     if isinstance(items, list) and all(isinstance(item, str) for item in items):
@@ -202,7 +204,7 @@ def _sample(group: FaultGroup) -> str | None:
     return None if is_risky else group.node.once(example)
 
 
-def _not_as_container(group: FaultGroup) -> str:
+def _hint_for_sent_container(group: FaultGroup) -> str:
     words, node, value = group.refused.words, group.node, group.value
     if is_echo(node, value):
         return words("This is the schema of the value: send the value itself.")
@@ -214,6 +216,6 @@ def _not_as_container(group: FaultGroup) -> str:
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)
     may_be_json = (is_any_text and not is_flat) or bool(formats & {"json", "json-string"})
     if len(group.first.path) == 1 and group.types == {"string"} and may_be_json:
-        said = words("Send a string, and JSON text only if JSON is asked for.")
-        return words.sentences(about(group.wanted, words), said)
+        advice = words("Send a string, and JSON text only if JSON is asked for.")
+        return words.sentences(about(group.wanted, words), advice)
     return words("Send one value.") if group.types else ""

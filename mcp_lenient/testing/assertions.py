@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, in_own_loop
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, in_new_loop
 from mcp_lenient.types import Repair
 
 _WIDTH: Final = 100
@@ -118,7 +118,7 @@ def _attempts(
             async with connection.trial(name) as trial:
                 return name, [await trial.attempt(sent) for sent in calls]
 
-    return in_own_loop(work)
+    return in_new_loop(work)
 
 
 def _only(names: list[str]) -> str:

@@ -52,7 +52,7 @@ class _PatternWriter(Xeger):
 
     def __init__(self, random: Random) -> None:
         super().__init__(random)
-        self._parts_left = _MOST_PARTS
+        self._remaining_parts = _MOST_PARTS
         self._cases = {
             **self._cases,
             "any": lambda _: random.choice(_LETTERS),
@@ -62,8 +62,8 @@ class _PatternWriter(Xeger):
         }
 
     def _handle_state(self, state: Any) -> Any:
-        self._parts_left -= 1
-        if self._parts_left < 0:
+        self._remaining_parts -= 1
+        if self._remaining_parts < 0:
             raise OverflowError
         return super()._handle_state(state)
 

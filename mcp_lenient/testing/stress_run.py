@@ -18,7 +18,7 @@ from rich.text import Text
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
-from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, Trial, identical, in_own_loop
+from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, Trial, identical, in_new_loop
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import tokens_of
 
@@ -248,7 +248,7 @@ def stress(
                             progress("calling tools", 100 * (at + share) / len(names))
 
     try:
-        in_own_loop(work)
+        in_new_loop(work)
     except KeyboardInterrupt:
         raise StressInterrupt(results.report) from None
     return results.report
@@ -289,7 +289,7 @@ class _Results:
             self.unprotected.append(name)
         try:
             examples = await (
-                _given_examples(trial, rights) if rights else _accepted_examples(trial, self.seed, per_tool)
+                _attempts_of(trial, rights) if rights else _accepted_examples(trial, self.seed, per_tool)
             )
         except NoValueError as error:
             self.skipped[name] = str(error)
@@ -316,8 +316,8 @@ def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -
     return calls
 
 
-async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[Attempt]:
-    """Try the given arguments; raise NoValueError if the tool does not accept one of them."""
+async def _attempts_of(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> list[Attempt]:
+    """Try example arguments; raise NoValueError if the tool does not accept one of them."""
     attempts = [await trial.attempt(call) for call in rights]
     for attempt in attempts:
         if not _is_accepted(trial, attempt):

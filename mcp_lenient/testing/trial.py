@@ -34,27 +34,25 @@ from mcp_lenient.telemetry.recording import unrecorded
 from mcp_lenient.types import Repair, Validator
 
 
-def identical(left: Any, right: Any) -> bool:
+def identical(one: Any, other: Any) -> bool:
     """Return whether two values are equal and have the same types at every level.
 
     >>> identical({"a": [1]}, {"a": [1]}), identical(1, 1.0), identical([True], [1])
     (True, False, False)
     """
-    if type(left) is not type(right):
+    if type(one) is not type(other):
         return False
-    if isinstance(left, Mapping):
-        return left.keys() == right.keys() and all(
-            identical(value, right[key]) for key, value in left.items()
-        )
-    if isinstance(left, Sequence) and not isinstance(left, (str, bytes)):
-        return len(left) == len(right) and all(map(identical, left, right))
-    if isinstance(left, AbstractSet):
-        return bool(left == right) and {type(item) for item in left} == {type(item) for item in right}
-    if isinstance(left, BaseModel):
-        return identical(left.__dict__, right.__dict__) and identical(left.model_extra, right.model_extra)
-    if is_dataclass(left) and hasattr(left, "__dict__"):
-        return identical(vars(left), vars(right))
-    return bool(left == right) or (left != left and right != right)  # noqa: PLR0124 - NaN
+    if isinstance(one, Mapping):
+        return one.keys() == other.keys() and all(identical(value, other[key]) for key, value in one.items())
+    if isinstance(one, Sequence) and not isinstance(one, (str, bytes)):
+        return len(one) == len(other) and all(map(identical, one, other))
+    if isinstance(one, AbstractSet):
+        return bool(one == other) and {type(item) for item in one} == {type(item) for item in other}
+    if isinstance(one, BaseModel):
+        return identical(one.__dict__, other.__dict__) and identical(one.model_extra, other.model_extra)
+    if is_dataclass(one) and hasattr(one, "__dict__"):
+        return identical(vars(one), vars(other))
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - NaN
 
 
 _STOPPED: Final = "The call was stopped before the tool by mcp_lenient.testing."
@@ -322,7 +320,7 @@ _LONGEST_END: Final = 0.5
 """Seconds to wait for the end of what Ctrl-C has canceled, such as that of another server."""
 
 
-def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+def in_new_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Run a coroutine in a separate thread and event loop, so that this can be called from anywhere.
 
     Ctrl-C cancels it, and does not wait long for its end.

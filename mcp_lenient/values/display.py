@@ -6,9 +6,9 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Final
 
 from mcp_lenient.types import Path
@@ -237,6 +237,12 @@ def fits_json(value: object, limit: int) -> bool:
         return len(_FINITE_ENCODER.encode(value).encode()) <= limit
     except (TypeError, ValueError, RecursionError):
         return False
+
+
+def first_fitting(entries: Sequence[Any], limit: int) -> list[Any]:
+    """Return the first JSON values that fit into this number of bytes together."""
+    sizes = [len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2 for entry in entries]
+    return list(entries[: sum([size <= limit for size in accumulate(sizes)])])
 
 
 def sentence(text: object, limit: int) -> str:

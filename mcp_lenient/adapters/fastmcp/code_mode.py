@@ -1,4 +1,4 @@
-"""Calls that a model's code makes below the ``execute`` of FastMCP's Code Mode, which keeps nothing of an envelope but a text."""
+"""Calls that a model's code makes through the ``execute`` of FastMCP's Code Mode, which passes on only the text of an envelope."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from mcp.types import TextContent
 
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.engine.contract import Decision
-from mcp_lenient.refusal.envelope import META_KEY, as_text, repairs_told
+from mcp_lenient.refusal.envelope import META_KEY
+from mcp_lenient.refusal.repair_record import repair_record
+from mcp_lenient.refusal.text_block import compact_json
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.language import language as texts
@@ -40,7 +42,7 @@ class CodeRun:
     failures: list[str] = field(default_factory=list)
 
     def noted(self, name: str, decision: Decision, result: ToolResult, *, is_refused: bool) -> ToolResult:
-        """Return the result of a call; of a refused one that whose text the code's exception has."""
+        """Record a call and return its result; the text of a refused one becomes that of the code's exception."""
         if not is_refused:
             self.ran.append(name)
             if decision.applied_repairs:
@@ -55,7 +57,7 @@ class CodeRun:
         ]
         parts = [answer["message"]]
         if fixes and "repeated" not in answer["details"]:
-            parts.append(words(_FIX, patch=as_text(fixes[0][0])))
+            parts.append(words(_FIX, patch=compact_json(fixes[0][0])))
         if self.ran:
             parts.append(
                 words(_RAN, names=words.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]]))
@@ -73,7 +75,7 @@ class CodeRun:
         if not self.repaired or not isinstance(result, ToolResult) or not host.takes_metadata(result):
             return result
         calls = [
-            {"tool": shown_name(name), **repairs_told(repairs)} for name, repairs in self.repaired[:_MOST]
+            {"tool": shown_name(name), **repair_record(repairs)} for name, repairs in self.repaired[:_MOST]
         ]
         meta: dict[str, Any] = dict(result.meta or {})
         meta[META_KEY] = {"repairs": [], **meta.get(META_KEY, {}), "calls": calls}

@@ -23,7 +23,12 @@ from mcp_lenient.adapters.allowance import Allowance
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields, identity
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import asker, current_context, is_called_again
+from mcp_lenient.adapters.fastmcp.compat.running import (
+    current_context,
+    is_called_again,
+    note_askers,
+    noted_asker,
+)
 from mcp_lenient.adapters.fastmcp.order import first_judge, not_first
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
@@ -125,11 +130,14 @@ class _Calls:
                 if gate.repeats.knows(self.tool.name):
                     gate.forget_at_once(self._called().name, partial(identity, current_context()))
                 return validated
+            if running is not None and running.refuses(self.tool.fn):
+                return handler(sent)  # refused again, which the middleware records and words
         call, context = self._call(sent, started), current_context()
-        is_rewritten = running is None or running.is_rewriting(self.tool.fn)
-        is_first = asker() in ("client", "program") and not is_called_again()
+        # What a rewriter has passed on is accepted here, unless other middleware has changed it since.
+        is_changed = running is not None and running.is_rewriting(self.tool.fn)
+        is_first = noted_asker() in ("client", "program") and not is_called_again() and not is_changed
         if context is not None:
-            judge = first_judge(context, call.name, runs=self._called(), is_rewritten=is_rewritten)
+            judge = first_judge(context, call.name, runs=self._called())
             if judge is not None:
                 is_first = False
                 gate.telemetry.log.warn_once("not_first", context.fastmcp.name, not_first(judge))
@@ -178,7 +186,7 @@ class _Calls:
         """Return the envelope to a client; raise it to Python code, where a result would look like success."""
         call = current.get()
         is_first = (call is None or call.parent is None) and host.is_clients_call(self._called().name)
-        if is_first and asker() == "client" and not is_called_again():
+        if is_first and noted_asker() == "client" and not is_called_again():
             return refused(refusal)
         # FastMCP sends its text as an error result even if it masks errors.
         raise InvalidArguments(refusal["content"][0]["text"], log_level=logging.WARNING)
@@ -329,6 +337,7 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _decorated(function: Callable[..., Any], declared: Declared, policy: Policy | None) -> Callable[..., Any]:
+    note_askers()
     owner = DecoratedFunction(_name(function), settings().bounded(policy or Policy()))
     decorated = _wrapped(function)
     hints = _hints(function)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.reentry import Call, Pending
     from mcp_lenient.adapters.fastmcp.tools import ServerSource
     from mcp_lenient.adapters.gate import Gate
-    from mcp_lenient.engine.contract import Contract
+    from mcp_lenient.engine.contract import Contract, Decision
 
 
 def refuses_itself(contract: Contract) -> bool:
@@ -78,6 +78,13 @@ def _passed_up(error: Exception, envelope: Mapping[str, Any], call: Call, dispat
     raise error
 
 
+def _of_unknown(error: Exception, call: Call, decision: Decision) -> ToolResult:
+    refusal = None
+    if decision.if_unknown is not None and call.parent is None:
+        call.is_recorded, refusal = True, decision.if_unknown()
+    return _worded(error, call, refusal)
+
+
 _OF_ARGUMENTS: Final = (pydantic_core.PydanticSerializationError, ValidationError)
 FAILURES: Final = (ToolError, ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of a call: the first for its tool's body, the others where its tool was replaced or removed."""
@@ -104,6 +111,9 @@ class Failures:
         is_leaked = envelope is not None and error is call.leaked
         if is_leaked and contract is not None and contract.policy.dispatches is not None:
             return _passed_up(error, envelope, call, contract)
+        if contract is not None and call.is_hidden(error, pending.message.name):
+            call.is_recorded = True
+            return _worded(error, call, await self._gate.hidden(pending.host_call, pending.source))
         return await self._answer(error, call, pending)
 
     async def _answer(self, error: Exception, call: Call, pending: Pending) -> ToolResult | None:
@@ -129,8 +139,7 @@ class Failures:
             if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
                 return await self._of_body(error, call, pending)
             pending.decision = decision = await self._gate.unrecorded(host_call, source, fresh=True)
-        refusal = None if decision.if_unknown is None or call.parent is not None else decision.if_unknown()
-        return _worded(error, call, refusal)
+        return _of_unknown(error, call, decision)
 
     async def _of_dispatched(
         self, error: Exception, call: Call, pending: Pending, decision: DispatcherDecision

@@ -251,7 +251,7 @@ class LenientMiddleware(Rewriter):
         try:
             return await call_next(context)
         except FAILURES as error:
-            if has_answerer:
+            if has_answerer and not call.is_hidden(error, message.name):
                 raise  # it has seen this
             return _told(call, await self._accepted_failed(error, call, context, call_next))
         finally:
@@ -314,6 +314,10 @@ class LenientMiddleware(Rewriter):
                 result = await self._settled(call, context, call.call_next)
             else:
                 result = await run(call, decision.contract, context, call.call_next)
+        except FAILURES as error:
+            if not call.is_hidden(error, context.message.name):
+                raise
+            result = await self._failed(error, call, context, call.call_next)
         finally:
             await call.record(self._gate, cast("Pending", call.pending))
         return _told(call, result)

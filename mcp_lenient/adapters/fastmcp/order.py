@@ -19,7 +19,7 @@ from fastmcp.server.middleware import Middleware
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import author_before, author_transform, contexts
+from mcp_lenient.adapters.fastmcp.compat.running import author_before, contexts, is_passed_by_calls
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -146,9 +146,7 @@ def _has_hooks_of_its_own(middleware: Middleware) -> bool:
     return not getattr(middleware, "__dict__", {}).keys().isdisjoint(_HOOKS)
 
 
-def first_judge(
-    context: Context, tool: str, *, runs: FunctionTool | None = None, is_rewritten: bool = True
-) -> object | None:
+def first_judge(context: Context, tool: str, *, runs: FunctionTool | None = None) -> object | None:
     """Return what has seen a call before any rewriter could change it, and may have judged it; None if nothing has.
 
     That is middleware of the SDK's server, or middleware, an extension or an author's method of a server that mounts this one.
@@ -157,16 +155,15 @@ def first_judge(
         context: FastMCP's context of the call.
         tool: The name that the call has there.
         runs: The tool that is running: what is before it on its own server counts as well.
-        is_rewritten: Whether a rewriter has seen this call, and not only another one that led to it.
     """
     judge: object | None = None
     for server in _servers(context):
         judge = host.sdk_judge(server) or judge
         if server is context.fastmcp and runs is None:
-            judge = author_transform() or judge
+            judge = author_before(server, None) or judge
             continue
         rewriters = (entry for entry in server.middleware if isinstance(entry, Rewriter))
-        if is_rewritten and any(rewriter.rewrites(tool) for rewriter in rewriters):
+        if runs is None and any(rewriter.rewrites(tool) for rewriter in rewriters):
             judge = host.sdk_judge(server)
         else:
             judge = host.interceptor(server) or author_before(server, runs) or judge
@@ -208,7 +205,11 @@ def last_judged(server: FastMCP, name: str, route: tuple[LastPlace, ...]) -> Las
         route: The mounted servers that the call is handed down through, with the name it has there.
     """
     places = [
-        place for place in route if host.interceptor(place[0]) or any(map(may_deny, place[0].middleware))
+        place
+        for place in route
+        if host.interceptor(place[0])
+        or any(map(may_deny, place[0].middleware))
+        or is_passed_by_calls(place[0])
     ]
     places = places or ([(server, name)] if host.interceptor(server) else [])
     return places[-1] if places and compat.is_wrapped() else None
@@ -246,10 +247,10 @@ def answer_last(compose: Run) -> Run:
     return composed
 
 
-def _answer_or_run(server: FastMCP, call_next: Any, context: MiddlewareContext[Any]) -> Any:
+async def _answer_or_run(server: FastMCP, call_next: Any, context: MiddlewareContext[Any]) -> Any:
     waiting = _waiting.get()
     if waiting is not None:
         (last_server, name), answer = waiting
         if last_server is server and name == context.message.name:
-            return answer(context, call_next)
-    return call_next(context)
+            return await answer(context, call_next)
+    return await call_next(context)  # else the frame above would be other middleware's

@@ -26,7 +26,8 @@ from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import requested_version
 from mcp_lenient.engine.contract import Contract
 from mcp_lenient.engine.reader import Plan
-from mcp_lenient.refusal.envelope import envelope, written
+from mcp_lenient.refusal.envelope import envelope
+from mcp_lenient.refusal.text_block import text_block
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.log import CallTelemetry, HostCall
 
@@ -48,7 +49,7 @@ _PATIENCE: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """What is known of the arguments of a prompt.
+    """The arguments that a prompt accepts.
 
     Attributes:
         names: Their names.
@@ -214,7 +215,7 @@ async def _refused_at(
 
 
 async def _arguments_of(server: FastMCP, name: str, version: VersionSpec | None) -> _Arguments | None:
-    """Return what is known of a prompt's arguments, down through mounted servers; None if there is no such prompt."""
+    """Return the arguments of a prompt, found through mounted servers; None if there is no such prompt."""
     prompt = await server.get_prompt(name, version)
     below = None if prompt is None else compat.delegate(prompt)
     if below is not None:
@@ -314,4 +315,4 @@ def _refusal(name: str, plan: Plan, decision: Decision) -> Exception:
     violations = tuple(map(_fixed_by_texts, decision.violations))
     language = plan.policy.language
     answer = envelope(name, plan.top, violations, decision.repairs, subject="prompt", language=language)
-    return host.invalid_params(written(answer), answer)
+    return host.invalid_params(text_block(answer), answer)

@@ -1,4 +1,4 @@
-"""What a client sent, where a middleware sees something else: arguments that are not an object."""
+"""Arguments that are not an object: what the client sent, and the object that middleware sees in their place."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RawCall:
-    """What a client sent, where a middleware sees something else.
+    """The arguments that a client sent, if they are not an object.
 
     Attributes:
-        arguments: Those that are not an object. An object stands for them until the call is decided, so that no
-            middleware mistakes this for a call without arguments.
-        stand_in: That object.
-        read: How their text was read.
+        arguments: The arguments.
+        stand_in: The object that replaces them until the call is decided, so that no middleware mistakes this for a
+            call without arguments.
+        read: The repairs that parsed their text.
     """
 
     arguments: Any = None
@@ -49,7 +49,7 @@ class RawCall:
     read: tuple[Repair, ...] = ()
 
     def asked(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
-        """Return the arguments to decide about, which another middleware may have changed, and repairs made before."""
+        """Return the arguments to decide about, which another middleware may have changed, and the repairs so far."""
         is_changed = self.stand_in is None or seen != self.stand_in
         return (seen, self.read) if is_changed else (self.arguments, ())
 
@@ -63,7 +63,7 @@ _raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
 
 @contextmanager
 def sent_as(raw: RawCall) -> Iterator[None]:
-    """Have the next call of this task claimed with what it was sent as."""
+    """Attach what a client sent to the next call of this task."""
     token = _raw.set(raw)
     try:
         yield
@@ -72,7 +72,7 @@ def sent_as(raw: RawCall) -> Iterator[None]:
 
 
 def claim(seen: Mapping[str, Any]) -> RawCall:
-    """Return what this request was sent with, once: for the call that the client made."""
+    """Return what the client sent for this call, once per request."""
     if _UNREAD in seen:
         return RawCall(seen[_UNREAD], seen)
     raw = _raw.get()

@@ -121,6 +121,10 @@ class Call:
         started = pending.host_call.started + perf_counter_ns() - pending.decided
         await gate.ran(replace(pending.host_call, started=started), pending.decision)
 
+    def is_hidden(self, error: Exception, name: str) -> bool:
+        """Return whether other middleware answers this call as one of a tool that is not there, which is not recorded yet."""
+        return self.parent is None and not self.is_recorded and compat.is_hidden(error, name)
+
     def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> DispatcherDecision | None:
         """Return the decision about the call inside this one, if it is this call; it is made once."""
         dispatched = self.dispatched
@@ -155,7 +159,7 @@ class Call:
     @property
     def is_asked(self) -> bool:
         """Whether code within a request makes it, such as a tool's body or a guard, also in a task of its own."""
-        return self.asker in ("body", "other") or (self.asker == "program" and self.request is not None)
+        return self.asker in ("body", "other")
 
     @property
     def asker(self) -> Asker:
@@ -180,10 +184,22 @@ class Call:
         is_refused = self.pending is not None and self.pending.decision.fate == "refused"
         return self._function is function and not is_refused
 
+    def refuses(self, function: Callable[..., Any]) -> bool:
+        """Return whether this is a refused call of a function, and not another that led to it."""
+        return self._function is function and not self.is_rewriting(function)
+
     def calls(self, name: str) -> bool:
         """Return whether this is the call of a dispatcher that names a tool."""
         form = None if self.contract is None else self.contract.policy.dispatches
         return form is not None and form.named(self.context.message.arguments or {}) == name
+
+    @property
+    def runs_authors_body(self) -> bool:
+        """Whether its tool is a function, or a type of tool, of an author's."""
+        if self._function is not None:
+            return not self.passes_on()
+        record = None if self.contract is None else self.contract.tool.record
+        return not type(record).__module__.startswith("fastmcp.")
 
     def passes_on(self) -> bool:
         """Return whether the body passes the client's call on to another tool, and the result back."""
@@ -204,7 +220,10 @@ def entered(context: CallContext, call_next: Next, policy_for: Callable[[str], P
     if fastmcp_context is None:
         return None
     request, parent, is_below = fastmcp_context.request_context, None, False
-    if running is not None and running.request is request:
+    if running is not None and running.request is not request:
+        # A body that is a client of its own may have checked the call as well.
+        is_below = running.runs_authors_body
+    elif running is not None:
         name = context.message.name
         dispatched = running.consume_inside(name, context.message.arguments or {})
         if dispatched is not None:

@@ -1,4 +1,4 @@
-"""Results of FastMCP's tools: refusals, errors of a body, and repairs told."""
+"""Results of FastMCP's tools: refusals, errors raised by a tool's body, and repairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.errors import check_code
-from mcp_lenient.refusal.envelope import RECOVERIES, Recovery, as_text, error_envelope, refusal_result
+from mcp_lenient.refusal.envelope import RECOVERIES, Recovery, error_envelope, refusal_result
+from mcp_lenient.refusal.text_block import compact_json
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import json_type
 
@@ -90,7 +91,7 @@ def tool_error(
         received = {"received_type": json_type(plain["received_value"])}
     named = {} if parameter is None else {"parameter": parameter}
     whole = ({} if tool is None else {"tool": tool}) | named | received | plain
-    return EnvelopeError(as_text(error_envelope(code, message, whole, recovery)), code)
+    return EnvelopeError(compact_json(error_envelope(code, message, whole, recovery)), code)
 
 
 def _called_tool() -> str | None:

@@ -38,6 +38,7 @@ from mcp_lenient.types import Fault, Path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fastmcp.server.middleware import Middleware
     from fastmcp.tools import Tool
     from fastmcp.tools.tool_transform import TransformedTool
     from mcp.types import RequestParams
@@ -301,11 +302,15 @@ class ServerSource(ToolSource):
         async with Context(fastmcp=self.server) as context:
             run: Callable[..., Awaitable[Any]] = partial(_listed, self.server)
             for middleware in reversed(self.server.middleware):
-                run = run if is_rate_limit(middleware) else partial(middleware, call_next=run)
+                run = run if is_rate_limit(middleware) else partial(_run_next, middleware, run)
             request = ListToolsRequest(method="tools/list")
             message = MiddlewareContext(message=request, method="tools/list", fastmcp_context=context)
             with spans.aside():
                 return {tool.name for tool in await run(message)}
+
+
+def _run_next(middleware: Middleware, call_next: Any, context: Any) -> Any:
+    return middleware(context, call_next)  # which an author's may name otherwise
 
 
 async def _listed(server: FastMCP, _message: object) -> Sequence[Tool]:

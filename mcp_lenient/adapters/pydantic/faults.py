@@ -92,7 +92,7 @@ def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
         demand = Text("be {thing}", thing=context["expected"])
     else:
         return reason_of(code, context)
-    return Text("a key must {asked}", asked=demand)
+    return Text("a key must {requirement}", requirement=demand)
 
 
 def _with_context(words: str, context: Mapping[str, Any]) -> Text:

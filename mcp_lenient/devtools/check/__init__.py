@@ -20,7 +20,7 @@ from mcp.types import Tool
 
 from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Check, Finding, Level, UnknownNameError
 from mcp_lenient.devtools.check.surface import Surface, published
-from mcp_lenient.testing.trial import in_own_loop
+from mcp_lenient.testing.trial import in_new_loop
 
 __all__ = ["CHECKS", "LEVELS", "Check", "Finding", "Level", "check"]
 
@@ -46,7 +46,7 @@ def check(
     """
     chosen = chosen_checks(select, ignore)
     if isinstance(target, FastMCP | ClientTransport):
-        return findings(in_own_loop(lambda: published(target)), chosen)
+        return findings(in_new_loop(lambda: published(target)), chosen)
     return findings(map(Surface, target), chosen)
 
 

@@ -420,8 +420,8 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
     for spot in surface.spots:
         for default in spot.node.default:
             # A server of which only the schema is known may take its other defaults, and so does the middleware before it.
-            is_known = surface.file is not None or default is None
-            if is_known and not spot.node.takes(default):
+            is_certain = surface.file is not None or default is None
+            if is_certain and not spot.node.takes(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
                 correction = (
                     "Let it be null (such as list[str] | None = None)."
@@ -557,7 +557,7 @@ def python_in_description(surface: Surface) -> Iterator[Hit]:
     if shown is not None:
         yield _python_hit("", "The tool's description", shown)
     for spot in surface.spots:
-        shown = _python_in(spot.own_description)
+        shown = _python_in(spot.direct_description)
         if shown is not None:
             yield _python_hit(spot.place, f"The description of '{spot.place}'", shown)
 

@@ -44,7 +44,7 @@ class Spot:
         return " ".join(dict.fromkeys(text for text in descriptions if isinstance(text, str)))
 
     @property
-    def own_description(self) -> str:
+    def direct_description(self) -> str:
         """Return the description at this place only."""
         schema = self.node.schema
         description = schema.get("description") if isinstance(schema, Mapping) else None
@@ -174,11 +174,11 @@ async def published(target: FastMCP | ClientTransport) -> list[Surface]:
         tools = await client.list_tools()
         name = server_name(client) or ""
     if isinstance(target, FastMCP):
-        return [replace(await _known(target, tool), server=name) for tool in tools]
+        return [replace(await _surface(target, tool), server=name) for tool in tools]
     return [Surface(tool, server=name) for tool in tools]
 
 
-async def _known(server: FastMCP, published_tool: Tool) -> Surface:
+async def _surface(server: FastMCP, published_tool: Tool) -> Surface:
     async with Context(fastmcp=server):
         tool = await server.get_tool(published_tool.name)
         target = None if tool is None else await find_target(server, tool)

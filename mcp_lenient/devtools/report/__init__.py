@@ -89,10 +89,10 @@ def read_report(
             count = partial(KeptCounts(store).count, logs, chosen)
         else:
             count = partial(_count_calls, logs, chosen)
-        return _tried(partial(_made, count, top), folder, memory, progress, logs, store)
+        return _in_database(partial(_report, count, top), folder, memory, progress, logs, store)
 
 
-def _tried(
+def _in_database(
     make: Callable[[Database, Path], Report],
     folder: Path,
     memory: str,
@@ -100,7 +100,7 @@ def _tried(
     logs: FoundLogs,
     store: Path | None,
 ) -> Report:
-    """Make a report in a database of its own."""
+    """Make a report in a temporary database, with one thread if several need too much memory."""
     files = [name for file in logs.files for name in (file.pattern, file.path)]
     remote = any(file.remote for file in logs.files)
     folders = (folder, *([store.resolve()] if store else ()))
@@ -119,7 +119,7 @@ def _tried(
     raise ReportError(msg)
 
 
-def _made(count: Callable[[Database, Path], Counted], top: int, database: Database, folder: Path) -> Report:
+def _report(count: Callable[[Database, Path], Counted], top: int, database: Database, folder: Path) -> Report:
     """Make a report of the calls that are counted into the tables of the database."""
     log, selection, least = count(database, folder)
     with database.committed_once():

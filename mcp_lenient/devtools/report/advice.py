@@ -80,7 +80,7 @@ _ALIASES: Final = f"""
     SELECT tool, parameter, list(name ORDER BY calls DESC, name), CAST(sum(calls) AS BIGINT) AS calls
     FROM named GROUP BY tool, parameter ORDER BY calls DESC, tool, parameter
 """
-_KEPT_TEXTS: Final = f"""
+_UNPARSED_TEXTS: Final = f"""
     SELECT tool, place, CAST(sum(shapes.times) AS BIGINT) AS calls
     FROM shapes JOIN hints ON shapes.hints = hints.list WHERE hints.code = 'json_text_kept'
     GROUP BY tool, place HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool, place
@@ -192,7 +192,7 @@ def _alias(tool: str, parameter: str, others: Sequence[str], calls: int) -> Advi
     )
 
 
-def _kept_text(tool: str, place: str, calls: int) -> Advice:
+def _unparsed_text(tool: str, place: str, calls: int) -> Advice:
     parameter = place[1:]
     plain = "/" not in parameter and _exact(parameter)
     return Advice(
@@ -248,7 +248,7 @@ def _repeater(name: str | None, version: str | None, calls: int, callers: int, m
 
 _ADVISED: Final[Sequence[tuple[str, Callable[..., Advice | None]]]] = (
     (_ALIASES, _alias),
-    (_KEPT_TEXTS, _kept_text),
+    (_UNPARSED_TEXTS, _unparsed_text),
     (_JSON_AS_TEXT, _json_as_text),
     (_INJECTED, _injected),
     (_UNKNOWN_TOOLS, _unknown_tool),

@@ -56,12 +56,12 @@ def fetch(server: str, selection: Selection, database: Database, folder: Path) -
         raise ReportError(msg)
     question = in_clickhouse(_KEPT)  # an error without sqlglot comes before one of the server
     _check_version(server)
-    is_kept = _text(server, question) == f"{len(TABLES)}" and whole_days(selection) == selection
-    figures = _text(server, in_clickhouse(span(selection, kept=is_kept), selection))
+    is_stored = _text(server, question) == f"{len(TABLES)}" and whole_days(selection) == selection
+    figures = _text(server, in_clickhouse(span(selection, stored=is_stored), selection))
     first, last, times = (None if number == _BLANK else int(number) for number in figures.split("\t"))
-    seconds = HOUR if is_kept else step(first, last)
+    seconds = HOUR if is_stored else step(first, last)
     for name in TABLES:
-        query = merging(name, f"kept_{name}", selection) if is_kept else counting(name, selection, seconds)
+        query = merging(name, f"kept_{name}", selection) if is_stored else counting(name, selection, seconds)
         sql = f"{in_clickhouse(query, selection)} FORMAT Parquet SETTINGS output_format_parquet_string_as_string = 1"
         file = folder / f"{name}.parquet"
         with _answer(server, sql) as answer, file.open("wb") as copy:

@@ -65,19 +65,19 @@ _FIGURES: Final[Mapping[str, tuple[str, str]]] = {
 """How a figure comes from calls, and from figures."""
 
 
-def columns(name: str, *, kept: bool = False) -> tuple[str, ...]:
-    """Return the columns of a table; one that is kept also has the day, and what a selection asks for."""
+def columns(name: str, *, stored: bool = False) -> tuple[str, ...]:
+    """Return the columns of a table; one that is stored also has the day, and the columns of a selection."""
     keys, figures, *_ = TABLES[name]
-    return tuple(dict.fromkeys((*(("day", *_ASKED) if kept else ()), *keys, *figures)))
+    return tuple(dict.fromkeys((*(("day", *_ASKED) if stored else ()), *keys, *figures)))
 
 
-def created(table: str, name: str, *, kept: bool = False) -> str:
+def created(table: str, name: str, *, stored: bool = False) -> str:
     """Return the statement that creates a table of counts in DuckDB."""
-    of_columns = ", ".join(f"{column} {_TYPES.get(column, 'VARCHAR')}" for column in columns(name, kept=kept))
-    return f"CREATE TABLE IF NOT EXISTS {table} ({of_columns})"
+    typed = [f"{column} {_TYPES.get(column, 'VARCHAR')}" for column in columns(name, stored=stored)]
+    return f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(typed)})"
 
 
-def counting(name: str, selection: Selection, seconds: int, *, kept: bool = False) -> str:
+def counting(name: str, selection: Selection, seconds: int, *, stored: bool = False) -> str:
     """Return the query that counts the rows of ``calls``; periods have this many seconds."""
     step = seconds * 1_000_000
     computed = {
@@ -86,32 +86,32 @@ def counting(name: str, selection: Selection, seconds: int, *, kept: bool = Fals
     }
     _, figures, of, _ = TABLES[name]
     shown = [
-        *(_named(computed.get(key, key), key) for key in columns(name, kept=kept) if key not in figures),
+        *(_named(computed.get(key, key), key) for key in columns(name, stored=stored) if key not in figures),
         *(f"{_FIGURES[figure][0]} AS {figure}" for figure in figures),
     ]
     where = " AND ".join(filter(None, (of, f"event IN ({_NAMES})", *_conditions(selection))))
-    return f"SELECT {', '.join(shown)} FROM calls WHERE {where} GROUP BY ALL{_at_least(name, 'count(*)', kept=kept)}"
+    return f"SELECT {', '.join(shown)} FROM calls WHERE {where} GROUP BY ALL{_at_least(name, 'count(*)', stored=stored)}"
 
 
-def span(selection: Selection, *, kept: bool = False) -> str:
+def span(selection: Selection, *, stored: bool = False) -> str:
     """Return the query for the first and the last moment of the calls, and their number."""
-    table, time, which = ("kept_periods", "day", 1) if kept else ("calls", "micros", 0)
+    table, time, which = ("kept_periods", "day", 1) if stored else ("calls", "micros", 0)
     shown = ", ".join(f"{_FIGURES[name][which]} AS {name}" for name in ("earliest", "latest", "times"))
     where = " AND ".join([f"event IN ({_NAMES})", *_conditions(selection, time)])
     return f"SELECT {shown} FROM {table} AS kept WHERE {where}"
 
 
-def merging(name: str, source: str, selection: Selection, *, kept: bool = False) -> str:
+def merging(name: str, source: str, selection: Selection, *, stored: bool = False) -> str:
     """Return the query that adds up what was kept of days; the selection's times are whole days."""
     figures = TABLES[name].figures
     shown = [
         _FIGURES[column][1] + f" AS {column}" if column in figures else f"kept.{column}"
-        for column in columns(name, kept=kept)
+        for column in columns(name, stored=stored)
     ]
     where = " AND ".join(["true", *_conditions(selection, time="day")])
     return (
         f"SELECT {', '.join(shown)} FROM {source} AS kept WHERE {where} GROUP BY ALL"
-        f"{_at_least(name, 'sum(kept.times)', kept=kept)}"
+        f"{_at_least(name, 'sum(kept.times)', stored=stored)}"
     )
 
 
@@ -151,9 +151,9 @@ def _midnight(moment: datetime) -> datetime:
     return moment.astimezone(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _at_least(name: str, times: str, *, kept: bool) -> str:
+def _at_least(name: str, times: str, *, stored: bool) -> str:
     least = TABLES[name].least
-    return f" HAVING {times} >= {least}" if least > 1 and not kept else ""
+    return f" HAVING {times} >= {least}" if least > 1 and not stored else ""
 
 
 def _named(computed: str, name: str) -> str:

@@ -93,7 +93,7 @@ def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None)
             files[name] = LogFile(name, name, "auto", kind, named=True)
             continue
         spool = folder / f"stream-{number}"
-        paths, named = ([_spooled(stdin, spool)], True) if name == _STDIN else _found(name)
+        paths, named = ([_spooled(stdin, spool)], True) if name == _STDIN else _files_of(name)
         for path in paths:
             shown = STANDARD_INPUT if name == _STDIN else str(path)
             try:
@@ -133,7 +133,7 @@ def unpacked(path: str, target: Path) -> bool:
     return True
 
 
-def _found(name: str) -> tuple[list[Path], bool]:
+def _files_of(name: str) -> tuple[list[Path], bool]:
     """Return the files that a name refers to, and whether the name is itself a file."""
     try:
         folder = stat.S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - a Path raises for fewer names

@@ -106,7 +106,7 @@ class KeptCounts:
             database.run(f"ATTACH '{file}' AS store")
             with database.committed_once():
                 for name in TABLES:
-                    database.run(created(f"store.kept_{name}", name, kept=True))
+                    database.run(created(f"store.kept_{name}", name, stored=True))
                 database.run("CREATE TABLE IF NOT EXISTS store.state (state VARCHAR)")
             rows = database.run("FROM store.state")
             self._state = _State.model_validate_json(rows[0][0]) if rows else _State()
@@ -193,10 +193,10 @@ class KeptCounts:
 def _add(database: Database, name: str) -> None:
     """Write the days of a table that have new calls, with the calls that they had before."""
     table, of_days = f"store.kept_{name}", f"WHERE day IN (SELECT day FROM added_{name})"
-    database.run(f"CREATE TEMP TABLE added_{name} AS {counting(name, Selection(), HOUR, kept=True)}")
+    database.run(f"CREATE TEMP TABLE added_{name} AS {counting(name, Selection(), HOUR, stored=True)}")
     database.run(f"INSERT INTO added_{name} BY NAME FROM {table} {of_days}")
     database.run(f"DELETE FROM {table} {of_days}")
-    database.run(f"INSERT INTO {table} BY NAME {merging(name, f'added_{name}', Selection(), kept=True)}")
+    database.run(f"INSERT INTO {table} BY NAME {merging(name, f'added_{name}', Selection(), stored=True)}")
     database.run(f"DROP TABLE added_{name}")
 
 

@@ -490,22 +490,57 @@ def _below_a_parents_transform(function: Any, ours: list[Any]) -> FastMCP:
     return server
 
 
-def _in_a_body(function: Any, ours: list[Any]) -> FastMCP:
-    server = FastMCP("s", middleware=ours)
-    server.tool(function, name="inner")
+class Passing(Tool):
+    """A custom tool that checks its arguments and passes them on."""
 
-    class Checked(Tool):
-        """A custom tool that passes its arguments on."""
+    passes: Any
 
-        async def run(self, arguments: dict[str, Any]) -> ToolResult:
-            _check(arguments)
-            return await server.call_tool("inner", arguments)
-
-    server.add_tool(Checked(name="read_file", parameters={"type": "object"}))
-    return server
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        _check(arguments)
+        return await self.passes(arguments)
 
 
-AUTHORS = [_below_a_transform, _of_a_type, _on_a_type, _patched, _below_a_parents_transform, _in_a_body]
+def _passing(how: str) -> Any:
+    """Return what makes a server whose tool checks and passes its arguments on to another tool in one way."""
+
+    def build(function: Any, ours: list[Any]) -> FastMCP:
+        server, inner = FastMCP("s", middleware=ours), Tool.from_function(function, name="inner")
+        server.add_tool(inner)
+
+        async def by_client(arguments: dict[str, Any]) -> Any:
+            async with Client(server) as client:
+                return (await client.call_tool_mcp("inner", arguments)).content[0].text
+
+        ways: dict[str, Any] = {
+            "call": partial(server.call_tool, "inner"),
+            "run": inner.run,
+            "task": lambda arguments: asyncio.wait_for(inner.run(arguments), 5),
+            "gather": lambda arguments: asyncio.gather(server.call_tool("inner", arguments)),
+            "client": by_client,
+        }
+
+        async def passes(arguments: dict[str, Any]) -> ToolResult:
+            result = await ways[how](arguments)
+            result = result[0] if isinstance(result, list) else result
+            text = result if isinstance(result, str) else result.content[0].text
+            if "status" in text:  # a client's answer, which is no exception
+                raise ToolError(text)
+            return ToolResult(text)
+
+        server.add_tool(Passing(name="read_file", parameters={"type": "object"}, passes=passes))
+        return server
+
+    return build
+
+
+AUTHORS = [
+    *map(_passing, ("call", "run", "task", "gather", "client")),
+    _below_a_transform,
+    _of_a_type,
+    _on_a_type,
+    _patched,
+    _below_a_parents_transform,
+]
 
 
 @pytest.mark.parametrize("build", AUTHORS)
@@ -524,6 +559,103 @@ async def test_an_authors_check_that_is_no_middleware_stands(build, kind):
     assert paths == []
     assert not (await call(server, "read_file", {"path": "/tmp/p"})).is_error  # noqa: S108 - no file is opened
     assert paths == ["/tmp/p"]  # noqa: S108
+
+
+@pytest.mark.parametrize("decorated", [True, False])
+@pytest.mark.parametrize("kind", ["resource", "prompt"])
+async def test_a_call_by_a_resource_or_prompt_is_not_repaired_and_raises(kind, decorated):
+    """What they make of a client's text reaches a tool as it is, and they do not go on after a refusal."""
+    ran: list[Any] = []
+
+    def store(tags: list[str]) -> str:
+        ran.append(tags)
+        return "stored"
+
+    server = FastMCP("s", middleware=[LenientMiddleware()], tools=[lenient(store) if decorated else store])
+
+    async def body(tags: str) -> str:
+        await server.call_tool("store", {"tags": tags})
+        ran.append("went on")
+        return tags
+
+    server.resource("text://{tags}")(body)
+    server.prompt(body)
+    async with Client(server) as client:
+        with pytest.raises(Exception, match=r"valid list|INVALID_TAGS_TYPE"):
+            await (
+                client.read_resource("text://%5B%22a%22%5D")
+                if kind == "resource"
+                else client.get_prompt("body", {"tags": '["a"]'})
+            )
+    assert ran == []
+
+
+class Filling(Middleware):
+    """An author's middleware that fills in a path as text of another form."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        arguments = {"path": ["/etc/p"]}
+        return await call_next(
+            context.copy(message=context.message.model_copy(update={"arguments": arguments}))
+        )
+
+
+async def test_what_other_middleware_fills_in_is_not_repaired_by_a_decorated_tool():
+    """A guard behind it has seen another value."""
+    paths, read_file = _ran()
+    server = FastMCP("s", middleware=[LenientMiddleware(), Filling(), Guard()], tools=[lenient(read_file)])
+    assert (await call(server, "read_file", {"path": "/tmp/p"})).is_error  # noqa: S108
+    assert paths == []
+
+
+async def test_a_mounted_server_that_denies_in_a_method_is_asked_before_the_answer():
+    """Its denial is the answer to a wrong call, too."""
+    _, read_file = _ran()
+    server = FastMCP("s", middleware=[LenientMiddleware()])
+    server.mount(CheckingServer("child", tools=[read_file]))
+    wrong = await call(server, "read_file", {"path": "/etc/p", "limit": "many"})
+    assert wrong.content[0].text == DENIED
+    assert code(await call(server, "read_file", {"path": "/p", "limit": "many"})) == "INVALID_LIMIT_TYPE"
+
+
+class Hiding(Middleware):
+    """An author's middleware that answers for one tool as FastMCP does for one that is not there."""
+
+    def __init__(self, error: type[Exception]) -> None:
+        self.error = error
+
+    async def on_list_tools(self, context: Any, call_next: Any) -> Any:
+        return [tool for tool in await call_next(context) if tool.name != "read_file"]
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        if context.message.name == "read_file":
+            msg = "Unknown tool: 'read_file'"
+            raise self.error(msg)
+        return await call_next(context)
+
+
+@pytest.mark.parametrize("error", [NotFoundError, ToolError])
+@pytest.mark.parametrize("sent", [{"path": "/p"}, {"Path": "/p"}, {"path": 5}])
+async def test_a_tool_that_a_guard_hides_is_answered_like_one_that_is_not_there(error, sent, events: Log):
+    """Neither the answer nor the log tells them apart."""
+    _, read_file = _ran()
+    server = FastMCP("s", middleware=[LenientMiddleware(), Hiding(error)], tools=[read_file, ping])
+    answers = [(await call(server, name, sent)).content[0].text for name in ("read_file", "read_fire")]
+    assert answers[0] == answers[1].replace("read_fire", "read_file")
+    assert [event["event"] for event in events] == ["call_rejected"] * 2
+
+
+class Positional(Middleware):
+    """An author's middleware that names its parameters otherwise."""
+
+    async def __call__(self, message: Any, run: Any) -> Any:
+        return await run(message)
+
+
+async def test_middleware_may_name_its_parameters():
+    """FastMCP passes them by position, and an unknown name is answered."""
+    server = FastMCP("s", middleware=[LenientMiddleware(), Positional()], tools=[ping])
+    assert code(await call(server, "pong", {})) == "UNKNOWN_TOOL"
 
 
 async def test_a_question_through_a_dispatcher_of_another_server_raises():

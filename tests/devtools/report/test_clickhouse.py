@@ -38,7 +38,7 @@ def test_the_views_count_by_the_statements_of_the_report():
 
     written = [" ".join(each.split()) for each in statements()]
     for name in TABLES:
-        query = in_clickhouse(counting(name, Selection(), HOUR, kept=True))
+        query = in_clickhouse(counting(name, Selection(), HOUR, stored=True))
         assert f"CREATE MATERIALIZED VIEW count_{name} TO kept_{name} AS {query}" in written
 
 

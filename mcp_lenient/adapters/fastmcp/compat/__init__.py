@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_type_hints
 
 from fastmcp import FastMCP
@@ -37,7 +38,7 @@ from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import SchemaError as CoreSchemaError
 from pydantic_core import ValidationError as PydanticValidationError
 
-from mcp_lenient.adapters.fastmcp.compat.running import local
+from mcp_lenient.adapters.fastmcp.compat.running import RUN, local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 from mcp_lenient.adapters.pydantic.core_schemas import runs_authors_code, schemas_in
 from mcp_lenient.adapters.pydantic.plain_types import Check, quick_check
@@ -190,8 +191,17 @@ def search_tool(tool: Tool) -> Literal["caller", "finder"] | None:
 
 def unknown_inside(error: Exception, name: str) -> bool:
     """Return whether a tool's body raised this because there is no tool of this name."""
-    raised = [reason for reason in (error, error.__cause__) if isinstance(reason, NotFoundError)]
-    return any(name in str(reason) for reason in raised)
+    raised = [str(reason) for reason in (error, error.__cause__) if isinstance(reason, NotFoundError)]
+    return any(name in text or repr(name) in text for text in raised)
+
+
+def is_hidden(error: Exception, name: str) -> bool:
+    """Return whether middleware raised what FastMCP raises of a tool that is not there, and no tool ran."""
+    trace, codes = error.__traceback__, set[CodeType]()
+    while trace is not None:
+        codes.add(trace.tb_frame.f_code)
+        trace = trace.tb_next
+    return str(error) == f"Unknown tool: {name!r}" and RUN.__code__ not in codes
 
 
 def drops_names(tool: Tool) -> bool:
@@ -365,7 +375,7 @@ def running_tool() -> FunctionTool | None:
     Pydantic asks an annotation for its schema without naming the function, and a wrapper made with
     ``functools.wraps`` shares the annotations of the wrapped function: only the caller's frame distinguishes them.
     """
-    tool = local(FunctionTool.run, "self")
+    tool = local(RUN, "self")
     return tool if isinstance(tool, FunctionTool) else None
 
 

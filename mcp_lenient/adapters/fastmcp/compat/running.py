@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -12,18 +13,19 @@ from fastmcp.server.dependencies import get_context
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool, tool_transform
 from fastmcp.tools.tool_transform import TransformedTool
+from fastmcp.utilities.async_utils import is_coroutine_function
+
+from mcp_lenient.declare.decorator_metadata import marks_of
 
 if TYPE_CHECKING:
     from fastmcp import Context
+    from fastmcp.tools import ToolResult
 
 Asker = Literal["client", "body", "program", "other"]
-_BODY: Final = FunctionTool.run.__code__
-_CALL: Final = FastMCP.call_tool.__code__
+RUN: Final = FunctionTool.run
+"""How FastMCP runs a function, as it is before :func:`note_askers`."""
+_BODY: Final = RUN.__code__
 _TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
-_ENTRANCES: Final = frozenset(
-    [_CALL, _BODY, *(kind.run.__code__ for kind in _TOOLS), *(kind._run.__code__ for kind in _TOOLS)]  # noqa: SLF001 - private to FastMCP
-)
-"""What code calls to run a tool; FastMCP calls it for clients."""
 
 
 def local(function: Callable[..., Any] | None, name: str) -> object:
@@ -35,11 +37,49 @@ def local(function: Callable[..., Any] | None, name: str) -> object:
     return None if frame is None else frame.f_locals.get(name)
 
 
-def asker() -> Asker:
-    """Return who makes the call being served: a client, a tool's body, other code within a call, or a program of its own.
+async def run_noting_asker(tool: FunctionTool, arguments: dict[str, Any]) -> ToolResult:
+    """Run a tool as FastMCP does; of a decorated function in a worker thread, note first who makes the call."""
+    if marks_of(tool.fn) is None or is_coroutine_function(tool.fn):
+        return await RUN(tool, arguments)
+    token = _noted.set(asker())
+    try:
+        return await RUN(tool, arguments)
+    finally:
+        _noted.reset(token)
 
-    Unlike a client, the others expect an exception of a call that is refused. Only the frames tell them apart: any of them
-    may ask any server, also by the mounted tools of another.
+
+_ENTRANCES: Final = frozenset(
+    method.__code__
+    for method in (
+        FastMCP.call_tool,
+        RUN,
+        run_noting_asker,
+        *(kind.run for kind in _TOOLS),
+        *(kind._run for kind in _TOOLS),  # noqa: SLF001 - private to FastMCP
+    )
+)
+"""What code calls to run a tool; FastMCP calls it for clients."""
+
+
+def note_askers() -> None:
+    """Have FastMCP run its tools by :func:`run_noting_asker`."""
+    FunctionTool.run = run_noting_asker  # type: ignore[method-assign, assignment]
+
+
+_noted: ContextVar[Asker] = ContextVar("mcp_lenient_asker", default="client")
+
+
+def noted_asker() -> Asker:
+    """Return who makes the call of a decorated function, also from the thread that validates its arguments."""
+    is_in_thread = local(RUN, "self") is None
+    return _noted.get() if is_in_thread else asker()
+
+
+def asker() -> Asker:
+    """Return who makes the call being served: a client, a tool's body, other code within a request, or a program of its own.
+
+    Unlike a client, the others expect an exception of a call that is refused, and may have checked it. Only the frames tell
+    them apart: any of them may ask any server, also by the mounted tools of another.
     """
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
     is_asked = is_of_host = False
@@ -49,12 +89,14 @@ def asker() -> Asker:
             is_asked = code in _ENTRANCES and not _is_of(caller, "fastmcp.", "mcp_lenient.")
         elif code is _BODY:
             return "body"
-        elif code is _CALL:
-            return "other"
         else:
             is_of_host = is_of_host or _is_of(frame, "fastmcp.", "mcp.")
         frame = caller
-    return "client" if is_of_host or not is_asked else "program"
+    if not is_asked:
+        return "client"
+    context = current_context()
+    is_in_request = context is not None and context.request_context is not None
+    return "other" if is_of_host or is_in_request else "program"
 
 
 def _is_of(frame: FrameType | None, *packages: str) -> bool:
@@ -122,6 +164,10 @@ def author_before(server: FastMCP, tool: FunctionTool | None) -> object | None:
     """Return what sees the calls of a server's tool by code of its author's, and is no middleware; None without one."""
     if tool is not None and type(tool).run is not FunctionTool.run:
         return tool
+    return server if is_passed_by_calls(server) else author_transform()
+
+
+def is_passed_by_calls(server: FastMCP) -> bool:
+    """Return whether an author's method has taken the place of one by which a server's calls pass."""
     kinds = (kind for kind in type(server).__mro__ if not kind.__module__.startswith("fastmcp."))
-    is_passed = any(not CALL_METHODS.isdisjoint(vars(entry)) for entry in (*kinds, server))
-    return server if is_passed else author_transform()
+    return any(not CALL_METHODS.isdisjoint(vars(entry)) for entry in (*kinds, server))

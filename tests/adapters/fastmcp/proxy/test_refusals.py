@@ -9,7 +9,7 @@ from mcp_types import TextContent
 from tables import each_row, rows
 
 from mcp_lenient.adapters.fastmcp.proxy.middleware import refusal_in
-from mcp_lenient.refusal.upstream import LONGEST
+from mcp_lenient.refusal.upstream import MAX_TEXT
 
 
 def _refused(text: str, *, is_error: bool = True) -> str | None:
@@ -38,5 +38,5 @@ def test_successful_results_are_not_refusals():
 def test_the_text_is_bounded(unit):
     """The envelope has at most 2,000 characters of the server's text, which is cut before it is parsed."""
     started = process_time()
-    assert len(_refused("Input validation error: " + unit * 10**6)) <= LONGEST
+    assert len(_refused("Input validation error: " + unit * 10**6)) <= MAX_TEXT
     assert process_time() - started < 5
