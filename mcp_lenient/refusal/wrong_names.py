@@ -73,8 +73,7 @@ def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
             return words(advice, place=refused.named(path))
         holder = refused.look(path)
         is_other = not any(name in way.properties for way in holder.ways)
-        is_broken = isinstance(content, str) and not holder.secret and in_json(name) in content
-        broken = break_of(content) if is_broken else None
+        broken = break_of(content) if isinstance(content, str) and in_json(name) in content else None
         if is_other and (broken or (isinstance(content, Mapping) and name in content)):
             advice = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
             where = words.of(broken_json(broken)) if broken and group.is_first else ""
@@ -131,11 +130,10 @@ def unknown(group: FaultGroup, places: str) -> str:
 
 def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:
     """Return the sent names that exclude this one, which another branch than the meant one declares."""
-    look, name = group.refused.look, group.first.path[-1]
-    ways = [way for way in owner.ways if name in way.properties]
-    siblings = [look((*owner.path, key)) for key, _ in entries(owner.value) if key != name] if ways else []
+    ways = [way for way in owner.ways if group.first.path[-1] in way.properties]
+    siblings = [group.refused.look((*owner.path, key)) for key, _ in entries(owner.value)] if ways else []
     nodes = [(place, way.child(place.path[-1])) for place in siblings for way in ways]
-    accepted = {place.path for place, node in nodes if node is not None and node.takes(place.value)}
+    accepted = {place.path for place, node in nodes if node and node.takes(place.value)} | {group.first.path}
     excluded = [place.path for place in siblings if place.declared and place.path not in accepted]
     return [group.refused.named(path) for path in excluded[:MAX_NEAR]]
 

@@ -31,7 +31,6 @@ _RECEIVED: Final = {
     "number": marked("the number {value}"),
     "boolean": marked("the boolean {value}"),
 }
-_NONE_MEANT: Final = marked("If none means it, ask.")
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
 _IF_MEANS_IT: Final = marked("Leave it out only if that means it.")
 _IN_FORM: Final = marked("Write it in the form {sample}.")
@@ -140,8 +139,7 @@ def _leave_out_hint(group: FaultGroup) -> str:
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
     words = group.refused.words
     if is_none_of_several and is_scalar:
-        advice = leave_out_advice(group, _IF_MEANS_IT) if len(first.path) == 1 else ""
-        return words.sentences(words(_NONE_MEANT), advice)
+        return words.sentences(words("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
     advice = words.sentences(words("It cannot be left out."), about(group.wanted, words))
