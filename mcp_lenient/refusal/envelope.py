@@ -56,7 +56,7 @@ _NON_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CODES: Final = {"type": "INVALID_{}_TYPE", "missing": "MISSING_{}", "ambiguous": "AMBIGUOUS_{}"}
 _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVALID_{}_TYPE")}
 _CORRECT_OR_ASK: Final = marked(
-    "The tool was not run. Send a corrected call; ask the user only what you cannot know."
+    "The tool was not run. Correct the call; do not guess: look up or ask the user."
 )
 _OPENING_AND_CLOSING: Final[Mapping[Subject, tuple[str, str]]] = {
     "tool": (
@@ -202,11 +202,9 @@ def _message(
 
 
 def _may_lack_value(violation: Violation) -> bool:
-    """Return whether the caller may not know a right value: none is offered, and none was sent in another form."""
-    types = (violation.received_type or "", *violation.expected_types) if violation.code == "type" else ()
-    is_container = any(name.startswith(("array", "object")) for name in types)
-    is_offered = violation.fixes or violation.did_you_mean
-    return not is_container and not is_offered and violation.code not in ("unknown", "size")
+    """Return whether the caller may not know all that a right value needs, and its message does not say so."""
+    is_choice = violation.code == "enum" and len(violation.allowed_values) > 1
+    return not (violation.fixes or is_choice or violation.code == "size" or violation.error_code == "CUT_OFF")
 
 
 def _only_values_changed(name: str, times: int, words: Language) -> str:

@@ -112,6 +112,7 @@ class Refused:
         is_masked = not key_declared and (owner.secret or not is_name(str(key)))
         secret = is_masked or owner.secret or _is_secret(key, value, node, owner.naming, secrets)
         declared = key_declared and owner.declared
+        needed = any(_is_needed(way, owner.value, key) for way in owner.ways)
         self._locations[path] = Location(
             path,
             (*owner.shown, HIDDEN if is_masked else shown(key) if isinstance(key, str) else key),
@@ -123,7 +124,7 @@ class Refused:
             declared=declared,
             secret=secret,
             may_show=declared and not secret and self.policy.echo_values,
-            optional=declared and isinstance(key, str) and not any(key in way.required for way in owner.ways),
+            optional=declared and isinstance(key, str) and not needed,
         )
         return self._locations[path]
 
@@ -179,6 +180,11 @@ class Refused:
         if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
         return sentence(self.words.of(detail), limit)
+
+
+def _is_needed(way: Node, value: object, key: str | int) -> bool:
+    """Return whether a name cannot be left out: it is required, or the object would have too few."""
+    return key in way.required or any(len([*entries(value)]) <= least for least in way.says("minProperties"))
 
 
 def may_show_argument(name: str, value: object, node: Node, policy: Policy) -> bool:

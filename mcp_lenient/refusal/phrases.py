@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from mcp_lenient.refusal.groups import FaultGroup
 from mcp_lenient.refusal.locations import Location
-from mcp_lenient.refusal.sentences import Wanted, example, quoted
+from mcp_lenient.refusal.sentences import Wanted, example, quoted, requirement
 from mcp_lenient.rules.likely import is_command, is_echo
 from mcp_lenient.values.display import in_json, short_scalar
 from mcp_lenient.values.language import Language, marked
 
 _IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
+_SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _MOST_CALLS: Final = 100
 
 
@@ -28,6 +30,14 @@ def expected(group: FaultGroup) -> str:
     phrase = words("{expected}, sent as a string that holds JSON", expected=phrase)
     sample = group.node.once(example)
     return words("{thing} such as {sample}", thing=phrase, sample=in_json(sample)) if sample else phrase
+
+
+def must_be(group: FaultGroup) -> str:
+    """Say what a missing value must be: what its pattern asks, or else its type."""
+    words, phrase = group.refused.words, expected(group)
+    patterns = [requirement("pattern", pattern, words) for pattern in group.node.says("pattern")]
+    text = words.all_of(patterns) or (words("be {thing}", thing=phrase) if phrase else "")
+    return words("It must {requirement}.", requirement=text) if text else ""
 
 
 def did_you_mean(group: FaultGroup) -> str:
@@ -51,14 +61,16 @@ def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
 def one_of_several(group: FaultGroup, value: Any) -> str:
     """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
     words, node = group.refused.words, group.node
+    is_text = isinstance(value, str)
+    value = [part for part in _SEPARATORS.split(value) if part] if is_text else value
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
     fits = [node.takes(item) for item in value] if is_list else []
-    if not any(fits) or len(group.first.path) > 1:
+    if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):
         return ""
     if is_command(value) and node.takes(" "):
         return words("Write the command as one string.")
     is_free = not any(way.format for way in node.ways) and all(isinstance(item, str) for item in value)
-    advice = marked("Send one value; call once for each only if each needs its own call.")
+    advice = marked("One call takes one value: call once for each that is meant.")
     if is_free and all(fits) and node.takes("\n".join(value)):
         advice = marked("Join it if it is one text; else call once for each.")
     return words.sentences("" if group.code == "missing" else about(group.wanted, words), words(advice))

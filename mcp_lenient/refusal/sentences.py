@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
-from mcp_lenient.values.display import cut, exact, first_sentence, fits_json, in_json, short_scalar, shown
+from mcp_lenient.values.display import cut, exact, first_sentences, fits_json, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import Break, json_type
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, Text, marked, marked_plural
 
@@ -19,7 +19,7 @@ _MAX_LISTED: Final = 20
 _MAX_TYPES: Final = 8
 _MAX_ITEM_TYPES: Final = 3
 _MAX_CHOICES: Final = 4
-_MAX_DESCRIPTION: Final = 120
+_MAX_DESCRIPTION: Final = 160
 _MAX_BOUND: Final = 200
 _MAX_FORMAT: Final = 40
 _MAX_EXAMPLE: Final = 160
@@ -50,7 +50,7 @@ SAMPLES: Final = {
 }
 """The formats that are named with the type, with a sample of each."""
 _SCALARS: Final[Mapping[str, tuple[Any, ...]]] = {
-    "string": ("a", "b"),
+    "string": ("...", "a"),  # no one takes the first for a real one
     "integer": (1, 2),
     "number": (1.5, 2),
     "boolean": (True,),
@@ -86,7 +86,7 @@ class Wanted:
         shape: A sentence about the properties of the object, or the items of the list; may be empty.
         choice: The same where one of several objects or values is expected; else empty.
         says_items: Whether the types say all that an example would show.
-        about: The first sentence of the author's description, without its full stop.
+        about: The first sentences of the author's description, without its full stop.
     """
 
     types: tuple[str, ...]
@@ -236,9 +236,9 @@ def quoted(name: object) -> str:
 
 
 def description(node: Node) -> str:
-    """Return the first sentence of the author's description."""
+    """Return the first sentences of the author's description."""
     texts = [text for way in (node, *node.ways) for text in way.says("description")]
-    return next(filter(None, (first_sentence(text, _MAX_DESCRIPTION) for text in texts)), "")
+    return next(filter(None, (first_sentences(text, _MAX_DESCRIPTION) for text in texts)), "")
 
 
 # --- the properties of an object, and examples --------------------------------------------------------------
@@ -346,7 +346,7 @@ def _simple_lists(way: Node, depth: int) -> Sequence[Any]:
         items = [_simplest(item, depth) for item in way.prefix[:_MAX_TYPES]]
         return [[values[0] for values in items]] if all(items) else ()
     values = list(_simplest(way.items, depth))
-    is_long = isinstance(next(iter(values), None), (list, dict))
+    is_long = isinstance(next(iter(values), None), (list, dict, str))
     return [values[:1] if is_long else values, values[:1]] if values else ()
 
 

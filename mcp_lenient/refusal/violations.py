@@ -22,26 +22,23 @@ _MAX_PLACES: Final = 3
 def violations(refused: Refused, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
     """Return a violation for each group of faults; the last message counts the omitted groups.
 
-    The first message also names what is no fault, and yet may be wrong.
+    The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
     """
-    also = _also_suspect(refused, groups)
-    rest = refused.words.plural(*MORE_FAULTS, omitted) if omitted else ""
-    last = len(groups) - 1
-    return tuple(
-        _violation(group, "" if number else also, "" if number < last else rest)
-        for number, group in enumerate(groups)
-    )
+    words, messages = refused.words, [cut(_message(group), _MAX_MESSAGE) for group in groups]
+    rest = words.plural(*MORE_FAULTS, omitted) if omitted else ""
+    if also := words.sentences(cut(_also_suspect(refused, groups), _MAX_MESSAGE), rest):
+        messages[-1] = words.sentences(messages[-1], also) if len(groups) == 1 else f"{messages[-1]}\n{also}"
+    return tuple(map(_violation, groups, messages))
 
 
-def _violation(group: FaultGroup, also: str, rest: str) -> Violation:
-    first, words, author = group.first, group.refused.words, group.faults[-1]
+def _violation(group: FaultGroup, message: str) -> Violation:
+    first, author = group.first, group.faults[-1]
     shows_name = group.code == "unknown" or group.refused.look(first.path[:1]).declared
-    message = cut(words.sentences(_message(group), also), _MAX_MESSAGE)
     return Violation(
         shown(pointer(first.shown), _MAX_POINTER),
         shown(first.shown[0]) if first.path and shows_name else None,
         group.code,
-        words.sentences(message, rest),
+        message,
         received_type=group.sent_types[0] if group.is_of_value and len(group.sent_types) == 1 else None,
         expected_types=author.expected_types or group.wanted.types,
         received_value=first.value if group.echoes else None,
@@ -72,7 +69,7 @@ def _also_suspect(refused: Refused, groups: Sequence[FaultGroup]) -> str:
     """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
     words, by_format = refused.words, dict[str, list[str]]()
     has_unknown = any(group.code == "unknown" for group in groups)
-    ignored = "" if has_unknown else undeclared(groups[0], refused.look(()))
+    ignored = "" if has_unknown else undeclared(groups, refused.look(()))
     refused_paths = {place.path for group in groups for place in group.places}
     texts = map(refused.look, without_format(refused.top, refused.arguments))
     for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:
@@ -82,4 +79,5 @@ def _also_suspect(refused: Refused, groups: Sequence[FaultGroup]) -> str:
         words.plural(*MUST, len(names), places=words.all_of(names), requirement=text)
         for text, names in by_format.items()
     ]
-    return words.sentences(ignored, *requirements)
+    or_ask = words("Ask for what you do not know.") if requirements else ""
+    return words.sentences(ignored, *requirements, or_ask)

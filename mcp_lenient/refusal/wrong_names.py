@@ -7,14 +7,14 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import Location, without_format
-from mcp_lenient.refusal.phrases import about, did_you_mean, expected, one_of_several, schema_echo
-from mcp_lenient.refusal.sentences import NAMES_TEXT, description, first_of, quoted, wanted
+from mcp_lenient.refusal.phrases import about, did_you_mean, expected, must_be, one_of_several, schema_echo
+from mcp_lenient.refusal.sentences import NAMES_TEXT, broken_json, description, first_of, quoted, wanted
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import HIDDEN, name_words
-from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.display import HIDDEN, in_json, name_words
+from mcp_lenient.values.json_values import break_of, json_type
 from mcp_lenient.values.language import marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
@@ -38,7 +38,7 @@ def missing(group: FaultGroup, places: str) -> str:
         opening = words("the arguments arrived empty. {rest}", rest=opening)
     return words.sentences(
         opening,
-        words("It must be {expected}.", expected=phrase) if phrase else "",
+        must_be(group),
         group.wanted.shape if phrase else "",
         about(group.wanted, words),
         _sent_elsewhere(group),
@@ -60,7 +60,7 @@ def _sent_elsewhere(group: FaultGroup) -> str:
         advice = words("If {names} is meant, send it under this name.", names=names)
         only = refused.look(next(iter(siblings))).value if len(siblings) == 1 else None
         return words.sentences(advice, one_of_several(group, only))
-    return undeclared(group, owner) if group.is_first and above else ""
+    return undeclared([group], owner) if group.is_first and above else ""
 
 
 def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
@@ -73,9 +73,11 @@ def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
             return words(advice, place=refused.named(path))
         holder = refused.look(path)
         is_other = not any(name in way.properties for way in holder.ways)
-        if isinstance(content, Mapping) and name in content and holder.declared and is_other:
+        broken = break_of(content) if isinstance(content, str) and in_json(name) in content else None
+        if is_other and (broken or (isinstance(content, Mapping) and name in content)):
             advice = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
-            return words(advice, place=refused.named(path))
+            where = words.of(broken_json(broken)) if broken and group.is_first else ""
+            return words.sentences(words(advice, place=refused.named(path)), where)
     return ""
 
 
@@ -86,19 +88,19 @@ def _may_take(group: FaultGroup, path: Path) -> bool:
     return is_taken or json_type(value) not in group.types
 
 
-def undeclared(group: FaultGroup, owner: Location) -> str:
+def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
     """Name the undeclared names that were sent where the schema allows them, so that they are no violation."""
-    refused, words, ways = group.refused, group.refused.words, group.refused.likely_ways(owner)
+    refused, words, depth = groups[0].refused, groups[0].refused.words, len(owner.path)
+    ways = refused.likely_ways(owner)
     if not isinstance(owner.value, Mapping) or any(way.closed for way in ways):
         return ""
-    moved = {
-        path[-1] for path in group.moved("path", "from") if path[:-1] == owner.path and _may_take(group, path)
-    }
+    ends = [(group, path) for group in groups for path in group.moved("path", "from") if path[depth:]]
+    moved = {path[depth] for group, path in ends if path[depth + 1 :] or _may_take(group, path)}
     keys = (key for key in owner.value if isinstance(key, str) and key not in moved)
     sent = [key for key in keys if not any(way.declares(key) for way in ways)]
     places = [refused.look((*owner.path, key)) for key in sent[:MAX_NEAR]]
     names = [refused.named(place.path) for place in places if HIDDEN not in place.shown]
-    text = marked("The tool does not know {names} and may ignore it; it may belong under a declared name.")
+    text = marked("The tool may ignore {names}; the content may belong under declared names.")
     return words(text, names=words.all_of(names)) if names else ""
 
 
@@ -106,6 +108,9 @@ def unknown(group: FaultGroup, places: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
     refused, words = group.refused, group.refused.words
     owner = refused.look(group.first.path[:-1])
+    if not group.near and (others := _excluded_names(group, owner)):
+        form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
+        return words(form, name=places, others=words.all_of(others))
     ways, advice = refused.likely_ways(owner), did_you_mean(group)
     if echo := schema_echo(group, owner):
         advice = echo if group.is_first else ""
@@ -115,12 +120,22 @@ def unknown(group: FaultGroup, places: str) -> str:
         near = ways[0].child(group.near[0])  # `list` may be no ID
         advice = words.sentences(advice, about((near or group.node).once(wanted, words), words))
     if group.offered.may_be_several:
-        rest = words("It may hold several of what is missing: send each under its own name.")
+        rest = words("If it holds several, send each under its own name.")
     else:
         is_lost = not advice and group.is_first and not group.changes
         rest = words("Leave out only what nothing needs.") if is_lost else ""
     accepted = _accepted(group, ways) if group.is_first else ""
     return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=places), advice, accepted, rest)
+
+
+def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:
+    """Return the sent names that exclude this one, which another branch than the meant one declares."""
+    ways = [way for way in owner.ways if group.first.path[-1] in way.properties]
+    siblings = [group.refused.look((*owner.path, key)) for key, _ in entries(owner.value)] if ways else []
+    nodes = [(place, way.child(place.path[-1])) for place in siblings for way in ways]
+    accepted = {place.path for place, node in nodes if node and node.takes(place.value)} | {group.first.path}
+    excluded = [place.path for place in siblings if place.declared and place.path not in accepted]
+    return [group.refused.named(path) for path in excluded[:MAX_NEAR]]
 
 
 def _belongs_inside(group: FaultGroup, owner: Location, ways: Sequence[Node]) -> str:

@@ -12,7 +12,7 @@ from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken
 from mcp_lenient.rules.likely import is_echo
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.values.display import HIDDEN, fits_json, in_json, short_scalar
-from mcp_lenient.values.json_values import json_type, looks_like_json, number_in_text
+from mcp_lenient.values.json_values import json_type, number_in_text
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 
 MUST: Final = marked_plural("{places} must {requirement}.", "{places} must each {requirement}.")
@@ -32,6 +32,8 @@ _RECEIVED: Final = {
     "boolean": marked("the boolean {value}"),
 }
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
+_IF_MEANS_IT: Final = marked("Leave it out only if that means it.")
+_IN_FORM: Final = marked("Write it in the form {sample}.")
 _MAX_DETAIL: Final = 300
 
 
@@ -135,19 +137,22 @@ def _leave_out_hint(group: FaultGroup) -> str:
         return leave_out_advice(group, marked("Leave it out if you have no value."))
     is_none_of_several = len(group.wanted.values) > 1 and not group.near
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
-    if is_none_of_several and is_scalar and len(first.path) == 1:
-        return leave_out_advice(group)
+    words = group.refused.words
+    if is_none_of_several and is_scalar:
+        return words.sentences(words("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
-    advice = marked("It cannot be left out: send a value.")
-    return group.refused.words(advice) if is_null and group.total == 1 else ""
+    advice = words.sentences(words("It cannot be left out."), about(group.wanted, words))
+    return advice if is_null and group.total == 1 else ""
 
 
 def _limit_hint(group: FaultGroup) -> str:
     """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
     words = group.refused.words
     if group.code in ("pattern", "range"):
-        return about(group.wanted, words)
+        is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
+        otherwise = "" if is_known else words("If no such text means it, ask.")
+        return one_of_several(group, group.value) or words.sentences(about(group.wanted, words), otherwise)
     if group.code == "format":
         return words(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"
@@ -162,7 +167,7 @@ def _hint_for_wanted_container(group: FaultGroup) -> str:
         return wanted.choice
     holders = (way for way in node.ways if way.is_only("array") and way.items.takes(group.value))
     sample = None if wanted.says_items or not _sample(group) else next(holders, node).once(example)
-    like = words("Write it like {sample}.", sample=sample) if sample else ""
+    like = words(_IN_FORM, sample=sample) if sample else ""
     return words.sentences(about(wanted, words), wanted.shape, like)
 
 
@@ -175,16 +180,12 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
     if types & CONTAINERS:
         sample = _sample(group)
         form = sample or ("{…}" if "object" in types else "[…]")
-        like = marked("Write it like {sample}.")
-        if "object" not in types or looks_like_json(text):
-            like = marked("Write it as JSON, like {sample}, not as text.")
         shape = wanted.choice if sample else wanted.shape
-        return shape or words.sentences(about(wanted, words), words(like, sample=form))
+        return shape or words.sentences(about(wanted, words), words(_IN_FORM, sample=form))
     if not types <= {"boolean", "number", "integer"} or allowed_values(group.node, partly=True):
         return ""
     if "boolean" in types:
-        or_nothing = "" if group.offered.fixes else leave_out_advice(group)
-        return words.sentences(words("Write true or false, without quotes."), or_nothing)
+        return words("Write true or false, without quotes.")
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
         is_number = number_in_text(text) is not None
         return words("Send a whole number.") if is_number else about(wanted, words)
@@ -207,7 +208,7 @@ def _hint_for_sent_container(group: FaultGroup) -> str:
         return words("This is the schema of the value: send the value itself.")
     formats = {way.format for way in node.ways}
     if isinstance(value, Mapping) and len(formats) == 1 and formats <= SAMPLES.keys() - {"json"}:
-        like = words("Write it like {sample}.", sample=node.once(example) or "")
+        like = words(_IN_FORM, sample=node.once(example) or "")
         return words.sentences(like, words(_TIME_ZONE) if formats == {"date-time"} else "")
     is_any_text = formats == {None} and not any(way.enum for way in node.ways)
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)

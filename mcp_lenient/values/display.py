@@ -253,11 +253,14 @@ def sentence(text: object, limit: int) -> str:
     return shown(" ".join(words), limit)
 
 
-def first_sentence(text: object, limit: int) -> str:
-    """Return the first sentence of an author's text, in the form of :func:`sentence`."""
-    line = sentence(text, 4 * limit)
-    end = re.search(r"(?<=[^.\s]{2}[.!?])\s", line)
-    return cut(line[: end.start()] if end else line, limit)
+def first_sentences(text: object, limit: int, most: int | None = None) -> str:
+    """Return the first sentences of an author's text that fit, ``most`` at most, or the beginning of the first.
+
+    Of a text with a URL it is the first alone: without the URL, the others may say nothing.
+    """
+    line, most = sentence(text, 4 * limit), 1 if "://" in str(text)[: 4 * limit] else most
+    ends = [match.start() for match in re.finditer(r"(?<=[^.\s]{2}[.!?])\s|\Z", line)][:most]
+    return cut(line[: max([end for end in ends if end <= limit], default=ends[0])], limit)
 
 
 def encodable(value: Any) -> Any:

@@ -317,7 +317,7 @@ REFUSED = [
     ("execute_commands", LIGHT | {"commands": "开灯"}, "INVALID_COMMANDS_TYPE", "must be an array of objects", "dicts-words"),
     ("execute_commands", LIGHT | {"commands": [{"set": "power", "to": "on"}]}, "INVALID_ARGUMENTS", "'commands[0].capability' is required", "dicts-names"),
     # a list of str
-    ("interpret_command", SAID | {"device_capabilities": "switch,lock"}, "INVALID_DEVICE_CAPABILITIES_TYPE", "Write it as JSON", "list-commas"),
+    ("interpret_command", SAID | {"device_capabilities": "switch,lock"}, "INVALID_DEVICE_CAPABILITIES_TYPE", "Write it in the form", "list-commas"),
     # names
     ("search_devices", {"query": "灯", "房间": "客厅"}, "UNKNOWN_PARAMETER", "Accepted are 'query', 'limit'", "names-unknown"),
 ]  # fmt: skip

@@ -133,15 +133,15 @@ def test_an_empty_list_for_a_required_text_is_not_left_out():
 def test_no_example_can_be_taken_for_an_identifier():
     """For identifiers and in destructive tools an example has no values."""
     ids = closed(ticket_ids=array(INTEGER), n=array(INTEGER))
-    assert "like […]" in _only(ids, {"ticket_ids": "x"}).message
-    assert "like [1, 2]" in _only(ids, {"n": "x"}).message
-    assert "like […]" in _only(ids, {"n": "x"}, Policy(destructive=True)).message
+    assert "form […]" in _only(ids, {"ticket_ids": "x"}).message
+    assert "form [1, 2]" in _only(ids, {"n": "x"}).message
+    assert "form […]" in _only(ids, {"n": "x"}, Policy(destructive=True)).message
 
 
 def test_the_sent_items_are_the_example():
     """Where the sent text holds the items, the message shows them as a list."""
     message = _only(closed(cities=STRINGS), {"cities": "oslo, bergen, moss"}).message
-    assert 'like ["oslo", "bergen", "moss"]' in message
+    assert 'form ["oslo", "bergen", "moss"]' in message
 
 
 @each_row(("schema", "sent", "meant"))

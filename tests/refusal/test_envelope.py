@@ -35,7 +35,7 @@ async def test_one_fault():
         "recovery": "correctable",
         "retryable": False,
         "message": f"Invalid arguments for tool 'store_context': {message} The tool was not run. "
-        "Correct the call and send it again.",
+        "Correct the call; do not guess: look up or ask the user.",
         "details": {
             "tool": "store_context",
             "parameter": "tags",
@@ -126,12 +126,13 @@ async def test_omitted_names_are_counted_in_the_envelope():
     [
         pytest.param({"tags": []}, True, id="nothing was sent"),
         pytest.param({"contnt": "x"}, False, id="a fix is offered"),
-        pytest.param({"content": "x", "tags": 123}, False, id="what is meant was sent in another form"),
-        pytest.param({"content": "x", "color": "red"}, False, id="a name is unknown"),
+        pytest.param({"content": "x", "tags": 123}, True, id="another form may need more than was sent"),
+        pytest.param({"content": "x", "color": "red"}, True, id="a name is unknown"),
+        pytest.param({"content": "x", "tags": '["a'}, False, id="what was sent is known, and was cut off"),
     ],
 )
 async def test_the_user_is_to_be_asked_where_the_caller_may_not_know(sent, *, asks):
-    """Where a value may not be known, the user may be asked, so that none is made up; not where another form is asked for."""
+    """Unless a fix has all that is needed, the user may be asked, so that no value is made up."""
     assert ("ask the user" in (await refused(sent))["message"]) is asks
 
 

@@ -48,7 +48,7 @@ def test_a_key_that_is_none_of_the_allowed_ones_is_reported_with_those():
     """The allowed keys are listed."""
     (violation,) = decide_value(dict[Literal["x", "y"], int], {"z": 1}).violations
     assert (violation.code, violation.fixes) == ("enum", ())
-    assert violation.message == 'the key \'x.z\' must be one of "x", "y".'
+    assert violation.message == 'the key \'x.z\' must be one of "x", "y". If none means it, ask.'
 
 
 def test_a_wrong_key_and_its_wrong_value_are_both_reported():
@@ -60,5 +60,5 @@ def test_keys_are_described_by_the_schema_alone():
     """If only the schema is known, its ``propertyNames`` describe the keys."""
     keyed = {"type": "object", "propertyNames": {"enum": ["x", "y"]}, "additionalProperties": INTEGER}
     (violation,) = normalize(closed(m=keyed), {"m": {"z": 1}}).violations
-    assert violation.message == 'the key \'m.z\' must be one of "x", "y".'
+    assert violation.message == 'the key \'m.z\' must be one of "x", "y". If none means it, ask.'
     assert violation.pointer == "/m/z"

@@ -64,21 +64,21 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         (
             Decimal,
             [1, 2],
-            "a number or a string, but got an array. Send one value; call once for each only if each needs its own call.",
+            "a number or a string, but got an array. One call takes one value: call once for each that is meant.",
         ),
-        (tuple[int, str], "a", 'an array, but got a string. Write it as JSON, like [1, "a"], not as text.'),
-        (tuple[int, str], {}, 'an array, but got an object. Write it like [1, "a"].'),
-        (dict[str, int], [1], 'an object, but got an array. Write it like {"key": 1}.'),
-        (dict[str, int] | None, [1], 'an object or null, but got an array. Write it like {"key": 1}.'),
+        (tuple[int, str], "a", 'an array, but got a string. Write it in the form [1, "..."].'),
+        (tuple[int, str], {}, 'an array, but got an object. Write it in the form [1, "..."].'),
+        (dict[str, int], [1], 'an object, but got an array. Write it in the form {"key": 1}.'),
+        (dict[str, int] | None, [1], 'an object or null, but got an array. Write it in the form {"key": 1}.'),
         (
             dict[str, list[str]] | None,
             5,
-            'an object or null, but got the integer 5. Write it like {"key": ["a", "b"]}.',
+            'an object or null, but got the integer 5. Write it in the form {"key": ["..."]}.',
         ),
         (
             dict[str, int] | str | None,
             5,
-            'an object, a string or null, but got the integer 5. Write it like {"key": 1}.',
+            'an object, a string or null, but got the integer 5. Write it in the form {"key": 1}.',
         ),
         (list[int | str] | None, True, "null or an array of integers or strings, but got the boolean true."),
         (UUID, 5, "a string (uuid), but got the integer 5."),
@@ -92,16 +92,16 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         (
             _Level,
             "HIGHEST",
-            'one of 1, 2, but got the string "HIGHEST".',
+            'one of 1, 2, but got the string "HIGHEST". If none means it, ask.',
         ),
         (_Color, [1, 2], '"red", but got an array. Send one value.'),
-        (int, None, "an integer, but got null. It cannot be left out: send a value."),
+        (int, None, "an integer, but got null. It cannot be left out."),
         (
             _Budget,
             "cheap",
-            'an object, but got a string. Write it like {"low": 1.5, "high": 1.5}.',
+            'an object, but got a string. Write it in the form {"low": 1.5, "high": 1.5}.',
         ),
-        (dict[str, Any], "cheap", "an object, but got a string. Write it like {…}."),
+        (dict[str, Any], "cheap", "an object, but got a string. Write it in the form {…}."),
         (
             Annotated[int, Field(ge=10)],
             "many",
@@ -152,7 +152,7 @@ def test_the_message_describes_valid_values(kind, value, reported):
         (
             Annotated[str, Field(pattern="^[A-Z]{3}$")] | None,
             "null",
-            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null".',
+            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null". If no such text means it, ask.',
         ),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_wrong_value_inside_another_is_named_by_its_place(kind, value, place, 
         (list[str], [], [{"text": "a"}, {"text": "b"}], "must each be a string", {"x": ["a", "b"]}),
         (list[list[int]], [], [[[1, 2], [3, 4]]], "Send one value.", {"x": [[1, 2], [3, 4]]}),
         (Json[list[int]], None, [1, 2], "(json), but got an array.", {"x": "[1, 2]"}),
-        (list[int], [], "100,200", "Write it as JSON, like [1, 2], not as text.", {"x": [100, 200]}),
+        (list[int], [], "100,200", "Write it in the form [1, 2].", {"x": [100, 200]}),
     ],
 )
 def test_the_first_fix_works(kind, default, value, reported, ran):

@@ -50,7 +50,7 @@ ONE_FAULT = [
         {"ids": "a"},
         "type",
         "/ids",
-        "'ids' must be an array of integers, but got a string. Write it as JSON, like […], not as text.",
+        "'ids' must be an array of integers, but got a string. Write it in the form […].",
         id="text for a list",
     ),
     pytest.param(
@@ -72,7 +72,7 @@ ONE_FAULT = [
         {"ahead": "b"},
         "pattern",
         "/ahead",
-        '\'ahead\' must match the pattern "^(?=a)ab", but got the string "b".',
+        '\'ahead\' must match the pattern "^(?=a)ab", but got the string "b". If no such text means it, ask.',
         id="lookahead",
     ),
     pytest.param(

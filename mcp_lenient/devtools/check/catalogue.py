@@ -16,7 +16,7 @@ from mcp_lenient.portable.provider_limits import ListedTool, rejections
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import cut, first_sentence, name_words
+from mcp_lenient.values.display import cut, first_sentences, name_words
 from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import fold_name, is_slip, singular
@@ -250,7 +250,7 @@ def effect_unsaid(surface: Surface) -> Iterator[Hit]:
     """A tool's name or first sentence speaks of deleting, sending or paying, and no annotation says what it does."""
     if surface.destructive or says_effect(surface.tool.annotations):
         return
-    sentence = name_words(first_sentence(surface.tool.description, _LONGEST_SENTENCE))
+    sentence = name_words(first_sentences(surface.tool.description, _LONGEST_SENTENCE, 1))
     verbs = [word for word in name_words(surface.tool.name) if word in _NAME_VERBS]
     verbs += (word for word in sentence if {word, word.removesuffix("s")} & _VERBS)
     if verbs:

@@ -378,8 +378,8 @@ async def test_rules_that_do_not_apply_are_listed_with_the_reason(schema, sent, 
     [
         (INTEGER, "3.9", "whole", "Send a whole number."),
         (INTEGER, "10.000", "no_thousands", "Send a whole number."),
-        (NUMBERS, "1 2 3", "delimiter", "Write it as JSON"),
-        (array(STRING), "a, b", "one_item", "Write it as JSON"),
+        (NUMBERS, "1 2 3", "delimiter", "Write it in the form"),
+        (array(STRING), "a, b", "one_item", "Write it in the form"),
     ],
 )
 async def test_the_hint_of_the_envelope_avoids_the_guard(schema, sent, guard, hint):

@@ -151,7 +151,7 @@ def asked(one: list[int], who: Person, *, really: bool, each: dict[str, list[int
     [
         ({"one": "1 and 2"}, """'one' must be an array of integers, sent as a string that holds JSON such as "[1, 2]"."""),
         ({"one": None}, """'one' is required but was not sent. It must be an array of integers, sent as a string that holds JSON such as "[1, 2]"."""),
-        ({"who": "ann"}, """'who' must be an object, sent as a string that holds JSON such as "{\\"name\\": \\"a\\"}"."""),
+        ({"who": "ann"}, """'who' must be an object, sent as a string that holds JSON such as "{\\"name\\": \\"...\\"}"."""),
         ({"really": "perhaps"}, """'really' must be a boolean, but got the string "perhaps"."""),
         ({"one": '["x"]'}, """'one[0]' must be an integer, but got the string "x"."""),
     ],
