@@ -17,30 +17,30 @@ class Allowance:
 
     Attributes:
         arguments: Those of the call, as all middleware sees them if they are not changed.
-        is_first: Whether nothing that may deny the call has seen it yet.
+        is_unseen: Whether nothing that may deny the call has seen it yet.
         header_name: The tool's name in a header of the request, which must be that of the tool that runs; None without one.
     """
 
     arguments: Any
-    is_first: bool
+    is_unseen: bool
     header_name: str | None
 
     @property
     def may_rename(self) -> bool:
         """Whether the call may be given the name of another tool: a header says the name that was sent."""
-        return self.is_first and self.header_name is None
+        return self.is_unseen and self.header_name is None
 
     def inside(self, arguments: Any) -> Allowance:
         """Return how far the call inside a dispatcher's call may be changed: no header repeats its arguments."""
-        return Allowance(arguments, self.is_first, None)
+        return Allowance(arguments, self.is_unseen, None)
 
-    def __call__(self, decision: Decision) -> Decision:
+    def limited(self, decision: Decision) -> Decision:
         """Return the decision if it keeps to the allowance, or else the one without the rules."""
         contract = decision.contract
         is_changed = decision.fate == "repaired" or (
             decision.fate == "accepted" and self._is_in_form(contract)
         )
-        if contract is None or not is_changed or (self.is_first and not self.says_other(decision)):
+        if contract is None or not is_changed or (self.is_unseen and not self.says_other(decision)):
             return decision
         if decision.arguments == self.arguments:  # a text that the hook has read
             return decision
@@ -48,7 +48,7 @@ class Allowance:
 
     def _is_in_form(self, contract: Contract | None) -> bool:
         """Return whether others have seen the arguments in a published form, and not as the tool gets them."""
-        return not self.is_first and contract is not None and contract.form is not None
+        return not self.is_unseen and contract is not None and contract.form is not None
 
     def says_other(self, decision: Decision) -> bool:
         """Return whether a parameter that a header repeats has another value than was sent."""

@@ -76,22 +76,25 @@ class Gate:
         """Return the operator's policy for a tool name, without the author's declarations."""
         return self.operator.policies.named(tool)
 
-    async def decide(self, call: HostCall, source: ToolSource, *, limit: Allowance | None = None) -> Decision:
+    async def decide(
+        self, call: HostCall, source: ToolSource, *, allowance: Allowance | None = None
+    ) -> Decision:
         """Decide about one call and record the decision; the host acts on it.
 
         Args:
             call: The call.
             source: The tools of its host.
-            limit: Replaces a decision before it is recorded, and leaves refusals to :meth:`recorded`.
+            allowance: How far the decision may change the call; None where nothing limits it. With one, refusals are left to
+                :meth:`recorded`.
         """
         try:
             if await self.reload(source) or not source.compiled:
                 await self._warn_of_unused(source)
-            decision = await self._decide_once(call, source, limit)
+            decision = await self._decide_once(call, source, allowance)
             if decision.name is None:
                 return decision
             again = replace(call, name=decision.name, repairs=(*call.repairs, RENAMED_TOOL))
-            return replace(await self._decide_once(again, source, limit), name=decision.name)
+            return replace(await self._decide_once(again, source, allowance), name=decision.name)
         except ToolsUnknownError as error:
             reason = f"the server cannot list its tools: {type(error.__cause__).__name__}"
             self.telemetry.log.warn_once("hook_unavailable", "tools/list", reason)
@@ -101,11 +104,11 @@ class Gate:
         """Load a changed definitions file, if it is valid and does not contradict a tool; return whether it applies."""
         return await self.operator.reload(partial(self.check, source))
 
-    async def _decide_once(self, call: HostCall, source: ToolSource, limit: Allowance | None) -> Decision:
+    async def _decide_once(self, call: HostCall, source: ToolSource, allowance: Allowance | None) -> Decision:
         """Decide about one call by the name that it was made under, and record the decision."""
-        decision = await self.decided(call, source, limit=limit)
+        decision = await self.decided(call, source, allowance=allowance)
         is_open = decision.name is not None or decision.contract is None
-        if is_open or (limit is not None and decision.fate == "refused"):
+        if is_open or (allowance is not None and decision.fate == "refused"):
             return decision
         return await self.recorded(call, decision)
 
@@ -115,7 +118,7 @@ class Gate:
         source: ToolSource,
         *,
         rejected_by: Contract | None = None,
-        limit: Allowance | None = None,
+        allowance: Allowance | None = None,
     ) -> Decision:
         """Decide about one call by the name that it was made under, and about the call inside it, without recording that.
 
@@ -123,16 +126,16 @@ class Gate:
             call: The call.
             source: The tools of its host.
             rejected_by: The contract that is known to reject the arguments, as it was compiled last.
-            limit: Replaces the decision.
+            allowance: How far the decision may change the call; None where nothing limits it.
         """
         decision = await self.unrecorded(call, source, rejected_by)
         if decision.name is not None or decision.contract is None:
             return decision
-        if limit is not None:
-            decision = limit(decision)
+        if allowance is not None:
+            decision = allowance.limited(decision)
         form = cast("Contract", decision.contract).policy.dispatches
         if form is not None and decision.mode == "repair":
-            decision = await self._with_inner(call, source, decision, form, limit)
+            decision = await self._with_inner(call, source, decision, form, allowance)
         return decision
 
     async def unrecorded(
@@ -165,48 +168,60 @@ class Gate:
         return decision if again is contract else await decide_aside(again, call.arguments)
 
     async def _with_inner(
-        self, call: HostCall, source: ToolSource, outer: Decision, form: Dispatcher, limit: Allowance | None
+        self,
+        call: HostCall,
+        source: ToolSource,
+        outer: Decision,
+        form: Dispatcher,
+        allowance: Allowance | None,
     ) -> Decision:
         """Return the decision about a dispatcher's call with that about the call inside it; unchanged if nothing is known of that."""
         contract = cast("Contract", outer.contract)
         if outer.status == "accepted":
             author_arguments = contract.read_back(outer.arguments)
             outer = outer if author_arguments is None else replace(outer, arguments=author_arguments)
-        sent, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
-        is_first = limit is None or limit.is_first
-        if sent is None or tools is None or (sent.is_flat and not is_first):
+        inside_call, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
+        is_unseen = allowance is None or allowance.is_unseen
+        if inside_call is None or tools is None or (inside_call.is_flat and not is_unseen):
             return outer
-        tools.renames = is_first
-        via, repairs = Via(call.name, form, contract.tool.has_output_schema), (*call.repairs, *sent.repairs)
-        host_call = replace(call, name=sent.name, arguments=sent.arguments, repairs=repairs, via=via)
-        inner = await self.unrecorded(host_call, tools, fresh=outer.status != "accepted")
+        tools.renames = is_unseen
+        via, repairs = (
+            Via(call.name, form, contract.tool.has_output_schema),
+            (*call.repairs, *inside_call.repairs),
+        )
+        inner_call = replace(
+            call, name=inside_call.name, arguments=inside_call.arguments, repairs=repairs, via=via
+        )
+        inner = await self.unrecorded(inner_call, tools, fresh=outer.status != "accepted")
         if inner.name is not None:
-            host_call = replace(host_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
-            inner = await self.unrecorded(host_call, tools)
-        contract_inside = inner.contract
-        is_text = isinstance(sent.arguments, str)
-        if (sent.repairs or is_text) and _may_destroy(inner, tools):
+            inner_call = replace(inner_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
+            inner = await self.unrecorded(inner_call, tools)
+        inner_contract = inner.contract
+        is_text = isinstance(inside_call.arguments, str)
+        if (inside_call.repairs or is_text) and _may_destroy(inner, tools):
             return without_rules(outer, call.arguments)
-        if contract_inside is None:
+        if inner_contract is None:
             is_unknown = inner.refusal is not None or (
                 inner.if_unknown is not None and inner.mode == "repair"
             )
             return (
                 outer
-                if not is_unknown or sent.is_flat
-                else together(outer, call, sent, inner, host_call, tools)
+                if not is_unknown or inside_call.is_flat
+                else together(outer, call, inside_call, inner, inner_call, tools)
             )
-        is_other = sent.is_flat and not sent.arguments.keys() <= contract_inside.top.properties.keys()
-        if is_other or contract_inside.policy.dispatches is not None or inner.mode == "off":
+        is_other = (
+            inside_call.is_flat and not inside_call.arguments.keys() <= inner_contract.top.properties.keys()
+        )
+        if is_other or inner_contract.policy.dispatches is not None or inner.mode == "off":
             return outer  # what is inside another dispatcher is decided when that is called
-        if limit is not None:
-            inner = limit.inside(sent.arguments)(inner)
+        if allowance is not None:
+            inner = allowance.inside(inside_call.arguments).limited(inner)
         is_nothing = outer.status != "refused" and form.inside(outer.arguments) is None
         if is_text and is_nothing and inner.fate == "refused":
             # What the dispatcher reads as no arguments is none for the inner tool.
             return without_rules(outer, call.arguments)
-        decision = together(outer, call, sent, inner, host_call, tools)
-        if limit is not None and limit.says_other(decision):
+        decision = together(outer, call, inside_call, inner, inner_call, tools)
+        if allowance is not None and allowance.says_other(decision):
             return without_rules(outer, call.arguments)
         return decision
 
@@ -215,7 +230,7 @@ class Gate:
         call: HostCall,
         tool: HostTool,
         contracts: dict[Any, Contract],
-        limit: Allowance | None = None,
+        allowance: Allowance | None = None,
     ) -> Decision:
         """Decide about a call whose tool is known, in this thread.
 
@@ -223,11 +238,11 @@ class Gate:
             call: The call.
             tool: Its current tool.
             contracts: Those compiled so far; that of this tool is added.
-            limit: Replaces the decision before it is recorded.
+            allowance: How far the decision may change the call; None where nothing limits it.
         """
         self.operator.reload_at_once()
         decision = self.compiled(tool, contracts).decide(call.arguments)
-        decision = decision if limit is None else limit(decision)
+        decision = decision if allowance is None else allowance.limited(decision)
         if decision.status != "refused":
             self.forget_at_once(call.name, call.who)
         return self._recorded(call, decision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -25,6 +25,10 @@ _ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
     "object": ("minProperties", "maxProperties"),
 }
 """Keywords that limit a value of the right type."""
+_STRICTEST: Final[Mapping[str, Callable[[Iterable[Any]], Any]]] = {
+    **dict.fromkeys("minimum exclusiveMinimum minLength minItems minProperties".split(), max),
+    **dict.fromkeys("maximum exclusiveMaximum maxLength maxItems maxProperties".split(), min),
+}
 _KINDS: Final[Mapping[str, FaultKind]] = {
     "type": "type",
     "required": "missing",
@@ -141,7 +145,14 @@ def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:
 
 
 def _limits(node: Node, kind: str) -> Sequence[tuple[str, Any]]:
-    return [(keyword, bound) for keyword in _ASSERTED.get(kind, ()) for bound in node.says(keyword)]
+    """Return the keywords that limit a value of a type, with their bounds: of several numbers the strictest."""
+    limits: list[tuple[str, Any]] = []
+    for keyword in _ASSERTED.get(kind, ()):
+        bounds = node.says(keyword)
+        if bounds and keyword in _STRICTEST:
+            bounds = [_STRICTEST[keyword](bounds)]
+        limits += [(keyword, bound) for bound in bounds]
+    return limits
 
 
 def _is_tuple(node: Node) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from mcp_lenient.schema.node import Node
@@ -325,16 +326,16 @@ def example(node: Node) -> str | None:
 
 def _simple_values(way: Node, depth: int) -> Sequence[Any]:
     """Return the two simplest values that a branch accepts, or fewer."""
-    if way.enum is not None:
-        return way.enum[:2]
     kind = next((kind for kind in likely_types(way) if kind != "null"), "")
     candidates: Sequence[Any] = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
-    if kind in ("array", "object"):
+    if way.enum is not None:
+        candidates = way.enum[:MAX_VALUES]
+    elif kind in ("array", "object"):
         build = _simple_lists if kind == "array" else _simple_objects
         candidates = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
     elif kind == "string" and way.format:
         candidates = [SAMPLES[way.format]] if way.format in SAMPLES else ()
-    return [value for value in candidates if way.takes(value)][:2]
+    return [*islice(filter(way.takes, candidates), 2)]
 
 
 def _simplest(node: Node, depth: int) -> Sequence[Any]:

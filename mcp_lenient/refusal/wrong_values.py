@@ -74,11 +74,12 @@ def _requirement(group: FaultGroup) -> str:
 
 def _range(group: FaultGroup) -> str:
     """Return the range that a number is outside of; empty if it has only one end, or another keyword is violated."""
-    least, most = group.node.says("minimum")[:1], group.node.says("maximum")[:1]
+    least, most = group.node.says("minimum"), group.node.says("maximum")
     is_outside = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
     if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
         return ""
-    return group.refused.words("be from {least} to {most}", least=in_json(least[0]), most=in_json(most[0]))
+    ends = {"least": in_json(max(least)), "most": in_json(min(most))}
+    return group.refused.words("be from {least} to {most}", **ends)
 
 
 def _reason(group: FaultGroup) -> str:

@@ -135,13 +135,13 @@ class _Calls:
         call, context = self._call(sent, started), current_context()
         # What a rewriter has passed on is accepted here, unless other middleware has changed it since.
         is_changed = running is not None and running.is_rewriting(self.tool.fn)
-        is_first = noted_origin() in ("client", "program") and not is_called_again() and not is_changed
+        is_unseen = noted_origin() in ("client", "program") and not is_called_again() and not is_changed
         if context is not None:
             judge = first_judge(context, call.name, runs=self._called())
             if judge is not None:
-                is_first = False
+                is_unseen = False
                 gate.telemetry.log.warn_once("not_first", context.fastmcp.name, not_first(judge))
-        allowance = Allowance(call.arguments, is_first=is_first, header_name=None)
+        allowance = Allowance(call.arguments, is_unseen=is_unseen, header_name=None)
         decision = gate.decide_at_once(call, self._host_tool(), self._compiled, allowance)
         if decision.refusal is not None:
             return (decision,), {}

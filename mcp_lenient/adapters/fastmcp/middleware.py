@@ -42,7 +42,7 @@ from mcp_lenient.adapters.fastmcp.order import (
     run_in_order,
 )
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawRequests, claim
-from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, run
+from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, pass_on
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, cached_contract
 from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, as_run
@@ -244,7 +244,7 @@ class LenientMiddleware(Rewriter):
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
-            return await self._decided(call, self._host_call(context, raw, started, call), rejected_by)
+            return await self._decide_and_run(call, self._host_call(context, raw, started, call), rejected_by)
         # This is the path of every accepted call: no further coroutine, object or look-up.
         token, call.accepted = call.enter(contract), (started, decided := perf_counter_ns())
         has_answerer = arrange(server).has_others
@@ -294,7 +294,7 @@ class LenientMiddleware(Rewriter):
         via = None if call is None or call.code is None else Via(call.code.tool)
         return HostCall(message.name, arguments, started, who, repairs, via)
 
-    async def _decided(
+    async def _decide_and_run(
         self, call: Call, host_call: HostCall, rejected_by: Contract | None = None
     ) -> ToolResult:
         """Pass on a call that does not go straight, as it is to run or, if it is refused, as it was sent."""
@@ -302,18 +302,18 @@ class LenientMiddleware(Rewriter):
         source = self._source(fastmcp_context.fastmcp, context.message)
         allowance = self._allowance(call, context)
         source.renames = allowance.may_rename
-        decision = await self._gate.decided(host_call, source, rejected_by=rejected_by, limit=allowance)
+        decision = await self._gate.decided(host_call, source, rejected_by=rejected_by, allowance=allowance)
         if decision.name is not None:
             # Every middleware is to see the tool's own name.
             context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
-            decision = await self._gate.decided(host_call, source, limit=allowance)
-        call.context = context = self._applied(call, context, host_call, source, decision, allowance)
+            decision = await self._gate.decided(host_call, source, allowance=allowance)
+        call.context = context = self._keep_and_apply(call, context, host_call, source, decision, allowance)
         try:
             if not arrange(fastmcp_context.fastmcp).has_others:
-                result = await self._settled(call, context, call.call_next)
+                result = await self._refuse_or_run(call, context, call.call_next)
             else:
-                result = await run(call, decision.contract, context, call.call_next)
+                result = await pass_on(call, decision.contract, context, call.call_next)
         except FAILURES as error:
             if not call.is_hidden(error, context.message.name):
                 raise
@@ -322,7 +322,7 @@ class LenientMiddleware(Rewriter):
             await call.record(self._gate, cast("Pending", call.pending))
         return _with_repairs(call, result)
 
-    def _applied(
+    def _keep_and_apply(
         self,
         call: Call,
         context: CallContext,
@@ -351,8 +351,8 @@ class LenientMiddleware(Rewriter):
         judge = None if self.trusts_outer else first_judge(fastmcp_context, message.name)
         if judge is not None:
             self._telemetry.log.warn_once("not_first", fastmcp_context.fastmcp.name, not_first(judge))
-        is_first = judge is None and not call.is_below and not call.is_by_code
-        return Allowance(message.arguments or {}, is_first=is_first, header_name=compat.header_name())
+        is_unseen = judge is None and not call.is_below and not call.is_by_code
+        return Allowance(message.arguments or {}, is_unseen=is_unseen, header_name=compat.header_name())
 
     def answer(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Awaitable[Any]:
         """Answer a call or prompt that all other middleware of the server has let pass."""
@@ -375,9 +375,9 @@ class LenientMiddleware(Rewriter):
         if call.pending.decision.fate == "refused" and not call.pending.is_as_passed_on(context.message):
             # Another middleware has changed the call, and those before it have not seen a repair of that.
             context = await self._decided_as_seen(call, context, call.pending)
-        return await self._settled(call, context, call_next)
+        return await self._refuse_or_run(call, context, call_next)
 
-    async def _settled(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
+    async def _refuse_or_run(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call; run any other, and answer what FastMCP raises of it."""
         pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
@@ -398,7 +398,7 @@ class LenientMiddleware(Rewriter):
         before = perf_counter_ns()
         try:
             with answered_at(place, partial(self._refused_at_last, call)):
-                result = await run(call, decision.contract, context, call_next)
+                result = await pass_on(call, decision.contract, context, call_next)
         except FAILURES as error:
             return await self._failed(error, call, context, call_next)
         await self._has_run(call, pending, result, perf_counter_ns() - before)
@@ -419,11 +419,11 @@ class LenientMiddleware(Rewriter):
         """Decide about a call as other middleware has seen it, and return it as it is to run."""
         host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
         host_call = replace(host_call, repairs=(*host_call.repairs, *pending.decision.applied_repairs))
-        allowance = Allowance(host_call.arguments, is_first=False, header_name=None)
+        allowance = Allowance(host_call.arguments, is_unseen=False, header_name=None)
         source = self._source(pending.source.server, context.message)
         source.renames = False  # other middleware has let another name pass
-        decision = await self._gate.decided(host_call, source, limit=allowance)
-        return self._applied(call, context, host_call, source, decision, allowance)
+        decision = await self._gate.decided(host_call, source, allowance=allowance)
+        return self._keep_and_apply(call, context, host_call, source, decision, allowance)
 
     async def _ran_inside(
         self, call: Call, decision: DispatcherDecision, result: ToolResult, took: int
@@ -473,13 +473,15 @@ class LenientMiddleware(Rewriter):
         call.is_decided_again = True
         if arrange(pending.source.server).has_others:
             context = await self._decided_as_seen(call, context, pending)
-            return await self._settled(call, context, call_next)
+            return await self._refuse_or_run(call, context, call_next)
         host_call, source = pending.host_call, pending.source
         allowance = pending.allowance or self._allowance(call, context)
-        decision = await self._gate.decided(host_call, source, limit=allowance)
+        decision = await self._gate.decided(host_call, source, allowance=allowance)
         message = context.message.model_copy(update={"arguments": host_call.sent})
-        context = self._applied(call, context.copy(message=message), host_call, source, decision, allowance)
-        return await self._settled(call, context, call_next)
+        context = self._keep_and_apply(
+            call, context.copy(message=message), host_call, source, decision, allowance
+        )
+        return await self._refuse_or_run(call, context, call_next)
 
     def rewrites(self, tool: str) -> bool:
         """Return whether calls of a tool are repaired here, by any rule."""

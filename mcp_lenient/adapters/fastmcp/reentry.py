@@ -249,7 +249,7 @@ def _is_same(one: object, other: object) -> bool:
         return False
 
 
-async def run(call: Call, contract: Contract | None, context: CallContext, call_next: Next) -> ToolResult:
+async def pass_on(call: Call, contract: Contract | None, context: CallContext, call_next: Next) -> ToolResult:
     """Pass a call on as the current one."""
     token = current.set(call) if contract is None else call.enter(contract)
     try:

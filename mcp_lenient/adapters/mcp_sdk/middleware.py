@@ -117,9 +117,9 @@ class LenientServerMiddleware:
             if isinstance(source, ListedTools):
                 return await call_next(ctx)
         header = None if ctx.request is None else ctx.request.headers.get("mcp-name")
-        allowance = Allowance(call.arguments, is_first=server is not None and not before, header_name=header)
+        allowance = Allowance(call.arguments, is_unseen=server is not None and not before, header_name=header)
         source.renames = allowance.may_rename
-        decision = await self._gate.decide(call, source, limit=allowance)
+        decision = await self._gate.decide(call, source, allowance=allowance)
         if decision.fate == "refused" and decision.contract is not None:
             return await self._refused(ctx, call_next, partial(self._gate.recorded, call, decision), server)
         if decision.refusal is not None:
