@@ -18,6 +18,7 @@ from mcp_lenient.engine.repair import repair
 from mcp_lenient.engine.schema_validator import ClosedValidator, MarkupValidator, PublishedSchemaValidator
 from mcp_lenient.engine.spelled_numbers import keeping_digits
 from mcp_lenient.engine.tool import HostTool, is_in_header
+from mcp_lenient.rules.policy import added_aliases
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
 from mcp_lenient.values.language import language
@@ -252,10 +253,14 @@ class Contract:
 
     @cached_property
     def without_rules(self) -> Contract:
-        """The contract that repairs nothing but what its author declared: normalizers, and other names of parameters."""
+        """The contract that repairs nothing but what is declared on the tool: normalizers, and other names of parameters."""
         rules = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
-        # The other names of a dispatcher's parameters are not all its author's.
-        aliases = self.policy.aliases if self.policy.dispatches is None else {}
+        # Those of a policy for several tools, and of a dispatcher's parameters, are not declared on the tool.
+        aliases = {} if self.tool.policy is None else self.tool.policy.aliases
+        in_file = None if self.policies is None else self.policies.declared(self.tool.name)
+        for declared in filter(None, (in_file, self.tool.declared)):
+            aliases = added_aliases(aliases, declared.aliases)
+        aliases = aliases if self.policy.dispatches is None else {}
         policy = self.policy.changed(rules=rules, unrepairable="refuse", aliases=aliases)
         return replace(self, plan=self.plan.under(policy))
 

@@ -37,6 +37,7 @@ from mcp_lenient.adapters.fastmcp.order import (
     answered_at,
     arrange,
     first_judge,
+    is_rewritten_above,
     last_judged,
     not_first,
     run_in_order,
@@ -216,8 +217,10 @@ class LenientMiddleware(Rewriter):
         tool = as_stated(tool, policies)
         if context is None or not (form is not None or may_publish(tool, policies.named(tool.name))):
             return tool
-        if not self.trusts_outer and first_judge(context, tool.name) is not None:
-            return tool  # its calls could not be read back before what may deny them sees them
+        # Its calls must be read back where they are decided, and before what may deny them sees them.
+        is_unseen = self.trusts_outer or first_judge(context, tool.name) is None
+        if is_rewritten_above(context) or not is_unseen:
+            return tool
         return in_form(tool, await self.contract_for(context.fastmcp, tool.name))
 
     async def on_get_prompt(

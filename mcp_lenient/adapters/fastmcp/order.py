@@ -20,6 +20,7 @@ from fastmcp.server.middleware import Middleware
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import author_before, contexts, is_passed_by_calls
+from mcp_lenient.adapters.fastmcp.reentry import current
 
 if TYPE_CHECKING:
     from fastmcp import Context
@@ -135,12 +136,6 @@ def may_deny(middleware: Middleware) -> bool:
     return sees_calls(middleware) and not is_trusted
 
 
-def is_rate_limit(middleware: Middleware) -> bool:
-    """Return whether a middleware is FastMCP's own that counts requests, and changes no list of tools."""
-    is_own = type(middleware).__module__ == "fastmcp.server.middleware.rate_limiting"
-    return is_own and vars(middleware).keys().isdisjoint(vars(Middleware))
-
-
 def _has_hooks_of_its_own(middleware: Middleware) -> bool:
     """Return whether hooks were assigned to this object, and not to its class."""
     return not getattr(middleware, "__dict__", {}).keys().isdisjoint(_HOOKS)
@@ -157,13 +152,13 @@ def first_judge(context: Context, tool: str, *, runs: FunctionTool | None = None
         runs: The tool that is running: what is before it on its own server counts as well.
     """
     judge: object | None = None
-    for server in _servers(context):
+    for server, is_of_request in _servers(context):
         judge = host.sdk_judge(server) or judge
         if server is context.fastmcp and runs is None:
             judge = author_before(server, None) or judge
             continue
         rewriters = (entry for entry in server.middleware if isinstance(entry, Rewriter))
-        if runs is None and any(rewriter.rewrites(tool) for rewriter in rewriters):
+        if runs is None and is_of_request and any(rewriter.rewrites(tool) for rewriter in rewriters):
             judge = host.sdk_judge(server)
         else:
             judge = host.interceptor(server) or author_before(server, runs) or judge
@@ -179,13 +174,27 @@ def not_first(judge: object) -> str:
     )
 
 
-def _servers(context: Context | None) -> Iterator[FastMCP]:
-    """Yield the server of a call, and those that mount it, from the inside out."""
-    passed: FastMCP | None = None
+def _servers(context: Context) -> Iterator[tuple[FastMCP, bool]]:
+    """Yield the server of a call, and those that mount it or call it in this process, from the inside out.
+
+    With each goes whether it serves the same request; what another one has seen is not what its rewriter passed on.
+    """
+    passed, running = None, current.get()
+    is_of_request = running is None or running.request is context.request_context
     for outer in contexts(context):
         if outer.fastmcp is not passed:
             passed = outer.fastmcp
-            yield passed
+            yield passed, is_of_request or passed is context.fastmcp
+
+
+def is_rewritten_above(context: Context) -> bool:
+    """Return whether a server that mounts this one has a rewriter, which decides about its calls."""
+    return any(
+        isinstance(entry, Rewriter)
+        for server, is_of_request in _servers(context)
+        if is_of_request and server is not context.fastmcp
+        for entry in server.middleware
+    )
 
 
 LastPlace = tuple[FastMCP, str]

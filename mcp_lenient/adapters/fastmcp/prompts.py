@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.fastmcp.compat.running import is_for_prompt_alone
 from mcp_lenient.adapters.fastmcp.order import LastPlace, answered_at, arrange, first_judge, last_judged
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import requested_version
@@ -159,7 +160,10 @@ async def passed_on(
         MCPError: When the arguments are refused, and nothing else may deny the prompt; its message and data are the envelope.
     """
     fastmcp_context, message = context.fastmcp_context, context.message
-    if fastmcp_context is None or not (trusts or first_judge(fastmcp_context, message.name) is None):
+    is_judged = (
+        fastmcp_context is not None and not trusts and first_judge(fastmcp_context, message.name) is not None
+    )
+    if fastmcp_context is None or is_judged or not is_for_prompt_alone():
         return await call_next(context)
     try:
         context = await _repaired(context, policy_for, telemetry)

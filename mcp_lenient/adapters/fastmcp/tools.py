@@ -21,7 +21,6 @@ from mcp.types import CallToolRequestParams, ListToolsRequest
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.order import is_rate_limit
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.adapters.source import ToolSource
@@ -302,7 +301,7 @@ class ServerSource(ToolSource):
         async with Context(fastmcp=self.server) as context:
             run: Callable[..., Awaitable[Any]] = partial(_listed, self.server)
             for middleware in reversed(self.server.middleware):
-                run = run if is_rate_limit(middleware) else partial(_run_next, middleware, run)
+                run = run if compat.is_rate_limit(middleware) else partial(_run_next, middleware, run)
             request = ListToolsRequest(method="tools/list")
             message = MiddlewareContext(message=request, method="tools/list", fastmcp_context=context)
             with spans.aside():

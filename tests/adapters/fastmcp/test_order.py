@@ -13,6 +13,7 @@ from calls import Log, call, code
 from calls import rules as repaired_by
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import NotFoundError, PromptError, ToolError, ValidationError
+from fastmcp.server import create_proxy
 from fastmcp.server.auth import restrict_tag
 from fastmcp.server.middleware import AuthMiddleware, Middleware
 from fastmcp.server.middleware.caching import CallToolSettings, ResponseCachingMiddleware
@@ -24,7 +25,7 @@ from fastmcp.server.middleware.rate_limiting import (
 )
 from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
 from fastmcp.server.middleware.timing import TimingMiddleware
-from fastmcp.server.transforms import Transform
+from fastmcp.server.transforms import PromptsAsTools, Transform
 from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.tool_transform import forward_raw
 from fastmcp_versions import NOT_THERE, not_on_3
@@ -656,6 +657,70 @@ async def test_middleware_may_name_its_parameters():
     """FastMCP passes them by position, and an unknown name is answered."""
     server = FastMCP("s", middleware=[LenientMiddleware(), Positional()], tools=[ping])
     assert code(await call(server, "pong", {})) == "UNKNOWN_TOOL"
+
+
+@pytest.mark.parametrize("where", ["call", "search"])
+async def test_a_prompt_that_code_requests_within_a_call_is_not_repaired(where):
+    """A tool's body, or a guard of a tool that renders prompts, has seen its arguments as they are."""
+    rendered: list[Any] = []
+    server = FastMCP("s", middleware=[LenientMiddleware()])
+
+    @server.prompt
+    def ask(tags: list[str]) -> str:
+        rendered.append(tags)
+        return "asked"
+
+    @server.tool
+    async def render(tags: str) -> str:
+        return str(await server.render_prompt("ask", {"tags": tags}))
+
+    server.add_transform(PromptsAsTools(server))
+    for tags in ('["a",]', "a"):
+        if where == "call":
+            assert (await call(server, "render", {"tags": tags})).is_error
+        else:
+            assert (await call(server, "get_prompt", {"name": "ask", "arguments": {"tags": tags}})).is_error
+    assert rendered == []
+
+
+@pytest.mark.parametrize(
+    "front", [LenientMiddleware(), LenientMiddleware(Policy(disable={"rename_case"})), None]
+)
+async def test_what_a_server_in_front_has_seen_is_not_repaired_behind_a_proxy(front):
+    """A guard in front of a server that a proxy calls in this process has seen what its rewriter passed on, and no repair behind."""
+    paths, read_file = _ran()
+    behind = FastMCP("behind", middleware=[LenientMiddleware()], tools=[read_file])
+    server = FastMCP("s", middleware=[*filter(None, [front]), Guard()])
+    server.mount(create_proxy(behind))
+    for sent in NEARLY:
+        assert (await call(server, "read_file", _with("/etc/p", sent))).is_error
+    assert paths == []
+
+
+async def test_other_names_in_a_policy_are_not_read_behind_a_guard():
+    """They are not declared on the tool."""
+    paths, read_file = _ran()
+    child = FastMCP(
+        "c", middleware=[LenientMiddleware(Policy(aliases={"path": ("file",)}))], tools=[read_file]
+    )
+    server = FastMCP("s", middleware=[Guard()])
+    server.mount(child)
+    assert (await call(server, "read_file", {"file": "/etc/p"})).is_error
+    assert paths == []
+
+
+async def test_a_child_publishes_no_form_below_a_server_that_decides():
+    """The parent's middleware reads the author's form."""
+
+    def weigh(weights: dict[str, float]) -> str:
+        return str(weights)
+
+    child = FastMCP("c", middleware=[LenientMiddleware(publish="portable")], tools=[weigh])
+    server = FastMCP("s", middleware=[LenientMiddleware()])
+    server.mount(child)
+    async with Client(server) as client:
+        (tool,) = await client.list_tools()
+    assert tool.input_schema["properties"]["weights"]["type"] == "object"
 
 
 async def test_a_question_through_a_dispatcher_of_another_server_raises():

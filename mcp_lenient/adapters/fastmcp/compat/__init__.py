@@ -24,6 +24,7 @@ from fastmcp.prompts import Prompt
 from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server import dependencies
 from fastmcp.server import server as fastmcp_server
+from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderPrompt, FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.function_parsing import ParsedFunction
@@ -388,6 +389,12 @@ def registered_function() -> Callable[..., Any] | None:
 def header_name() -> str | None:
     """Return the name of the called tool in a header of the request; None without one."""
     return dependencies.get_http_headers(include_all=True).get("mcp-name")
+
+
+def is_rate_limit(middleware: Middleware) -> bool:
+    """Return whether a middleware is FastMCP's own that counts requests, and changes no list of tools."""
+    is_own = type(middleware).__module__ == "fastmcp.server.middleware.rate_limiting"
+    return is_own and vars(middleware).keys().isdisjoint(vars(Middleware))
 
 
 def wrap_dispatch(*wrappers: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:

@@ -9,8 +9,10 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from fastmcp import FastMCP
+from fastmcp.prompts import Prompt
+from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server.dependencies import get_context
-from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderPrompt, FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool, tool_transform
 from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities.async_utils import is_coroutine_function
@@ -25,6 +27,7 @@ Origin = Literal["client", "body", "program", "other"]
 RUN: Final = FunctionTool.run
 """How FastMCP runs a function, as it is before :func:`note_origins`."""
 _BODY: Final = RUN.__code__
+_PROMPTS: Final = (Prompt, FunctionPrompt, FastMCPProviderPrompt)
 _TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
 
 
@@ -56,9 +59,12 @@ _ENTRANCES: Final = frozenset(
         run_noting_origin,
         *(kind.run for kind in _TOOLS),
         *(kind._run for kind in _TOOLS),  # noqa: SLF001 - private to FastMCP
+        FastMCP.render_prompt,
+        *(kind.render for kind in _PROMPTS),
+        *(kind._render for kind in _PROMPTS),  # noqa: SLF001
     )
 )
-"""What code calls to run a tool; FastMCP calls it for clients."""
+"""What code calls to run a tool or to render a prompt; FastMCP calls it for clients."""
 
 
 def note_origins() -> None:
@@ -97,6 +103,12 @@ def origin() -> Origin:
     context = current_context()
     is_in_request = context is not None and context.request_context is not None
     return "other" if is_of_host or is_in_request else "program"
+
+
+def is_for_prompt_alone() -> bool:
+    """Return whether a client, or a program of its own, asks for the prompt being rendered, and no call of a tool."""
+    is_in_call = local(FastMCP.call_tool, "self") is not None
+    return not is_in_call and origin() in ("client", "program")
 
 
 def _is_of(frame: FrameType | None, *packages: str) -> bool:
@@ -144,9 +156,9 @@ def _nearest_transform() -> TransformedTool | None:
 
 
 CALL_METHODS: Final = frozenset(
-    "call_tool _on_call_tool _call_tool_mcp _run_middleware _dispatch_component_middleware _compose_tool_call_interceptors".split()
+    "call_tool _on_call_tool _call_tool_mcp render_prompt _on_get_prompt _get_prompt_mcp _run_middleware _dispatch_component_middleware _compose_tool_call_interceptors".split()
 )
-"""The methods of a FastMCP server by which a call passes."""
+"""The methods of a FastMCP server by which a call or the request of a prompt passes."""
 
 
 def author_transform() -> TransformedTool | None:
