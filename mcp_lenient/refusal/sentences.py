@@ -352,7 +352,9 @@ def _simple_lists(way: Node, depth: int) -> Sequence[Any]:
 
 
 def _simple_objects(way: Node, depth: int) -> Sequence[Any]:
-    names = list(filter(exact, way.required)) or list(filter(exact, way.properties))[:2] or ["key"]
+    if not way.required and len(way.properties) > 1:
+        return ()  # any choice of them would look like what is meant
+    names = list(filter(exact, way.required or way.properties or ["key"]))
     instance: dict[str, Any] = {}
     for name in names:
         child = way.child(name)

@@ -123,7 +123,7 @@ def unknown(group: FaultGroup, places: str) -> str:
         rest = words("If it holds several, send each under its own name.")
     else:
         is_lost = not advice and group.is_first and not group.changes
-        rest = words("Leave out only what nothing needs.") if is_lost else ""
+        rest = words("If one of them fits, use it.") if is_lost else ""
     accepted = _accepted(group, ways) if group.is_first else ""
     return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=places), advice, accepted, rest)
 
