@@ -85,12 +85,18 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "text_to_number": 'a number in quotes, such as "3.5"',
             "whole_float_to_integer": "an integer with a decimal point, such as 7.0",
         },
-        does="a number sent as text, or a whole number sent with a decimal point",
-        unless="the text is not a JSON number (`1_000`, `1,234`, `.5`, `NaN`), but for the sign or zeros in front of a declared "
+        does="a number as text, or a whole number with a decimal point",
+        unless="the text is not a JSON number (`1_000`, `.5`, `NaN`), but for the sign or zeros before a declared "
         "integer parameter's own value (`+5`, `05`), if it is no identifier and the tool does not take the octal number too (`0644`); "
-        "`10.000`, which may be ten thousand, for an integer; a digit would be lost",
+        "`10.000`, perhaps ten thousand, for an integer; a digit would be lost",
         properties={"limit": _INTEGER, "price": _NUMBER},
-        repaired=({"limit": "42"}, {"limit": "5.0"}, {"limit": "+5"}, {"price": "3.14"}),
+        repaired=(
+            {"limit": "42"},
+            {"limit": "5.0"},
+            {"limit": "1e3"},
+            {"limit": "+5"},
+            {"price": "3.14"},
+        ),
         refused=(
             {"limit": "3.9"},
             {"limit": "1,234"},

@@ -13,7 +13,7 @@ from mcp_lenient.values.display import in_json, short_scalar
 from mcp_lenient.values.language import Language, marked
 
 _IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
-_SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
+_SEPARATORS: Final = re.compile(r"[,;\n]")
 _MOST_CALLS: Final = 100
 
 
@@ -62,7 +62,7 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
     words, node = group.refused.words, group.node
     is_text = isinstance(value, str)
-    value = [part for part in _SEPARATORS.split(value) if part] if is_text else value
+    value = [part for each in _SEPARATORS.split(value) if (part := each.strip())] if is_text else value
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
     fits = [node.takes(item) for item in value] if is_list else []
     if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):

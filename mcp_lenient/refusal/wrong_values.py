@@ -33,6 +33,7 @@ _RECEIVED: Final = {
 }
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
 _IF_MEANS_IT: Final = marked("Leave it out only if that means it.")
+_WHOLE_NUMBER: Final = marked("Send a whole number.")
 _IN_FORM: Final = marked("Write it in the form {sample}.")
 _MAX_DETAIL: Final = 300
 
@@ -126,7 +127,7 @@ def hint(group: FaultGroup) -> str:
     if isinstance(value, (Mapping, list)):
         return one_of_several(group, value) or _hint_for_sent_container(group)
     if isinstance(value, float) and group.types == {"integer"}:
-        return words.sentences(about(group.wanted, words), words("Send a whole number."))
+        return words.sentences(about(group.wanted, words), words(_WHOLE_NUMBER))
     is_short_text = group.types == {"string"} and short_scalar(value)
     return about(group.wanted, words) if is_short_text and not group.node.takes(in_json(value)) else ""
 
@@ -189,7 +190,7 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
         return words("Write true or false, without quotes.")
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
         is_number = number_in_text(text) is not None
-        return words("Send a whole number.") if is_number else about(wanted, words)
+        return words(_WHOLE_NUMBER) if is_number else about(wanted, words)
     return words.sentences(about(wanted, words), leave_out_advice(group))
 
 

@@ -300,7 +300,7 @@ def has_delimiter(text: str) -> bool:
 
 def numbers_in(text: str, *, integers: bool = True) -> list[int | float] | None:
     """Split a text into numbers at semicolons, else at commas, else at spaces; None if a part is not a number."""
-    parts = text.strip().split(_delimiter(text))
+    parts = text.strip().split(_separator(text))
     numbers: list[int | float] = []
     for part in parts:
         number = number_in_text(part) if integers else exact_number_in_text(part)
@@ -314,8 +314,8 @@ def may_be_in_numbers(text: str) -> bool:
     """Return whether a comma or point between numbers may be part of one: decimal, or between thousands."""
     text = text.strip()
     is_mixed = _BARE_COMMA.search(text) and (_SPACED_COMMA.search(text) or _OTHER_NUMBER.search(text))
-    return bool(is_mixed) or any(map(may_have_thousands, text.split(_delimiter(text))))
+    return bool(is_mixed) or any(map(may_have_thousands, text.split(_separator(text))))
 
 
-def _delimiter(text: str) -> str | None:
+def _separator(text: str) -> str | None:
     return next((sign for sign in ";," if sign in text), None)

@@ -143,7 +143,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
     hints: Sequence[str] = (),
-    sent: tuple[Node, Mapping[str, Any]] | None = None,
+    shapes_from: tuple[Node, Mapping[str, Any]] | None = None,
     secret: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """Return the fields of a :class:`CallEvent` as they are written, without the cost of validating the model.
@@ -151,8 +151,8 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     Texts are escaped, lists shortened, empty fields left out, and the timestamp is now.
 
     The arguments are the fields of that name, ``caller`` those from ``server`` to ``span_id``, ``hints`` the JSON
-    Pointers of JSON texts that were kept as text. ``sent`` is the tool's schema and what was sent, if the policy wants
-    shapes logged; ``secret`` are names of the policy below which keys are not shown.
+    Pointers of JSON texts that were kept as text. ``shapes_from`` is the tool's schema and what was sent, if the policy
+    wants shapes logged; ``secret`` are names of the policy below which keys are not shown.
     """
     reasons = {"error_code": error_code, "exception": exception, "error_id": error_id}
     fields = {
@@ -169,7 +169,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
         "hints": [
             {"code": "json_text_kept", "pointer": escaped_pointer(hint, secret)} for hint in hints[:LISTED]
         ],
-        "shapes": _shapes(sent, secret),
+        "shapes": _shapes(shapes_from, secret),
         "duration_us": max(duration_us, 0),
         **{name: _FORMS.get(name, _escaped)(text) for name, text in caller.items() if text},
         "schema_version": 1,
@@ -178,13 +178,13 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
 
 
 def _shapes(
-    sent: tuple[Node, Mapping[str, Any]] | None, secret: frozenset[str]
+    shapes_from: tuple[Node, Mapping[str, Any]] | None, secret: frozenset[str]
 ) -> list[dict[str, Any]] | None:
-    if sent is None or not sent[1]:
+    if shapes_from is None or not shapes_from[1]:
         return None
     from mcp_lenient.telemetry.shapes import shapes_of
 
-    return shapes_of(*sent, secret)
+    return shapes_of(*shapes_from, secret)
 
 
 def timestamp() -> str:

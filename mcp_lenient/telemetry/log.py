@@ -414,7 +414,7 @@ class CallTelemetry:
         caller["server"] = self.names.get(caller.get("server") or "", caller.get("server"))
         if plan is not None:
             facts["hints"] = () if received is None else json_texts(plan.top, received)
-            facts["sent"] = (plan.top, call.sent) if plan.policy.log_values == "shapes" else None
+            facts["shapes_from"] = (plan.top, call.sent) if plan.policy.log_values == "shapes" else None
         duration = (perf_counter_ns() - call.started) // 1000
         return event_fields(event, call.name, caller, duration_us=duration, secret=_secret(plan), **facts)
 

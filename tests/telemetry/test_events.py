@@ -179,8 +179,8 @@ def test_values_stay_out():
     assert PRIVATE not in event.model_dump_json()
 
 
-def test_every_violation_is_in_the_event():
-    """An event has the outcome of the call, its caller and all violations, in the order of its model."""
+def test_an_event_has_every_field_in_the_order_of_the_model():
+    """``event_fields`` writes every field of ``CallEvent``, in its order."""
     written = event_fields(
         "call_rejected",
         **FACTS,
@@ -191,7 +191,7 @@ def test_every_violation_is_in_the_event():
         violations=VIOLATIONS,
         repairs=REPAIRS,
         hints=["/note"],
-        sent=({}, {"limit": "many"}),
+        shapes_from=({}, {"limit": "many"}),
     )
     assert list(written) == list(CallEvent.model_fields)
     event = CallEvent.model_validate(written)

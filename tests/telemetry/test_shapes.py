@@ -65,7 +65,7 @@ def test_only_the_place_of_a_secret_is_listed():
 @given(st.dictionaries(st.text(), JSON))
 def test_any_arguments_make_a_valid_event(arguments):
     """For any arguments, the event is bounded and valid."""
-    event = CallEvent.model_validate(event_fields("call_rejected", "t", sent=({}, arguments)))
+    event = CallEvent.model_validate(event_fields("call_rejected", "t", shapes_from=({}, arguments)))
     assert len(event.shapes) <= LISTED
 
 

@@ -27,6 +27,7 @@ from typing_extensions import TypedDict
 from mcp_lenient.normalizers import (
     clamp,
     default_on_null,
+    infer,
     iso_date,
     lower,
     null_as,
@@ -149,6 +150,7 @@ EACH = [
     null_as([]),
     null_as("none"),
     default_on_null(),
+    infer(),
     iso_date(),
     iso_date("mdy"),
 ]
