@@ -99,7 +99,7 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         (
             _Budget,
             "cheap",
-            'an object, but got a string. Write it in the form {"low": 1.5, "high": 1.5}.',
+            "an object, but got a string. It has 'low' (a number, optional), 'high' (a number, optional).",
         ),
         (dict[str, Any], "cheap", "an object, but got a string. Write it in the form {…}."),
         (
