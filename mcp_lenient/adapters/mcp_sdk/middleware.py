@@ -121,7 +121,10 @@ class LenientServerMiddleware:
         source.renames = allowance.may_rename
         decision = await self._gate.decide(call, source, allowance=allowance)
         if decision.fate == "refused" and decision.contract is not None:
-            return await self._refused(ctx, call_next, partial(self._gate.recorded, call, decision), server)
+            recorded = partial(self._gate.recorded, call, decision)
+            validator = decision.contract.tool.validator
+            runs_as_sent = validator is None or validator.accepts(call.arguments)
+            return await self._refused(ctx, call_next, recorded, server, runs_as_sent=runs_as_sent)
         if decision.refusal is not None:
             return await (
                 call_next(ctx) if before else self._refused(ctx, call_next, partial(_of, decision), server)
@@ -132,9 +135,20 @@ class LenientServerMiddleware:
         return with_repairs(result, decision)
 
     async def _refused(
-        self, ctx: Request, call_next: CallNext, recorded: _Recorded, server: Any
+        self,
+        ctx: Request,
+        call_next: CallNext,
+        recorded: _Recorded,
+        server: Any,
+        *,
+        runs_as_sent: bool = False,
     ) -> HandlerResult:
-        """Answer a refused call once all middleware behind this one has let it pass."""
+        """Answer a refused call once all middleware behind this one, and every extension, has let it pass."""
+        if private_sdk.has_interceptors(server) and not runs_as_sent:
+            result = await call_next(ctx)
+            name = (ctx.params or {})["name"]
+            is_sdks = private_sdk.is_refusal(result, name)
+            return complete(ctx, (await recorded()).refusal or {}, server) if is_sdks else result
         behind = private_sdk.middleware_behind(call_next)
         if all(map(private_sdk.is_sdks, behind)):
             return complete(ctx, (await recorded()).refusal or {}, server)

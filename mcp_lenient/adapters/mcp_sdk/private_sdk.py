@@ -6,6 +6,7 @@ If one of them is gone, only the published schema of a tool is used, and everyth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -61,6 +62,23 @@ def function_server(handler: object) -> Any:
             if isinstance(server, kind) and getattr(bound, "__func__", None) is method:
                 return server if _runs_own_functions(server, kind) else None
     return None
+
+
+def has_interceptors(server: Any) -> bool:
+    """Return whether extensions of a server of SDK 2 are asked before a function runs: its handler leads to another."""
+    entry = None if server is None else server.get_request_handler("tools/call")
+    if entry is None or getattr(entry.handler, "__self__", None) is not None:
+        return False
+    return function_server(entry.handler) is not None
+
+
+def is_refusal(result: Any, tool: str) -> bool:
+    """Return whether a result is what the SDK answers itself: the arguments are wrong, or it does not know the tool."""
+    content = result.get("content") if isinstance(result, Mapping) else getattr(result, "content", None)
+    first = content[0] if content else None
+    text = str(first.get("text") if isinstance(first, Mapping) else getattr(first, "text", ""))
+    wrong = rf"Error executing tool {re.escape(tool)}: \d+ validation errors? for \w+Arguments\n"
+    return text == f"Unknown tool: {tool}" or re.match(wrong, text) is not None
 
 
 @lru_cache(maxsize=1)

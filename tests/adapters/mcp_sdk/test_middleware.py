@@ -315,7 +315,7 @@ async def test_extensions_still_wrap_the_tool():
     class Watch(Extension):
         identifier = "com.example/watch"
 
-        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:
+        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:  # noqa: ARG002 - as the SDK calls it
             seen.append(params.arguments)
             return await call_next(ctx)
 
@@ -422,6 +422,42 @@ async def test_a_server_with_an_empty_tool_list_is_unaffected():
     server.middleware.append(LenientServerMiddleware())
     await call(server, "note", {"text": 5})
     assert got == [{"text": 5}]
+
+
+class Asked(Extension):
+    """An extension that is asked about each call, and denies it or lets it pass."""
+
+    identifier = "com.example/asked"
+
+    def __init__(self, *, denies: bool) -> None:
+        self.denies = denies
+
+    async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:  # noqa: ARG002 - as the SDK calls it
+        if self.denies:
+            return CallToolResult(content=[TextContent(type="text", text="denied")], is_error=True)
+        return await call_next(ctx)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error"),
+    [
+        ("note", {"text": "a", "limit": "many"}, "INVALID_LIMIT_TYPE"),
+        ("note", {}, "MISSING_TEXT"),
+        ("nowhere", {}, "UNKNOWN_TOOL"),
+    ],
+)
+async def test_an_extension_is_asked_before_the_answer(tool, arguments, error):
+    """Its denial is the answer; what it lets pass gets the envelope."""
+    denied = await call(functions(extensions=[Asked(denies=True)]), tool, arguments)
+    assert denied.content[0].text == "denied"
+    assert code(await call(functions(extensions=[Asked(denies=False)]), tool, arguments)) == error
+
+
+async def test_a_call_that_only_a_policy_refuses_is_not_run_behind_an_extension():
+    """The SDK would run it."""
+    middleware = [LenientServerMiddleware(Policy(closed=True))]
+    server = functions(middleware=middleware, extensions=[Asked(denies=False)])
+    assert code(await call(server, "note", {"text": "a", "colour": 1})) == "UNKNOWN_PARAMETER"
 
 
 async def test_closed_policy_applies_to_a_name_the_sdk_drops():
