@@ -315,7 +315,7 @@ async def test_extensions_still_wrap_the_tool():
     class Watch(Extension):
         identifier = "com.example/watch"
 
-        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:  # noqa: ARG002 - as the SDK calls it
+        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:
             seen.append(params.arguments)
             return await call_next(ctx)
 
