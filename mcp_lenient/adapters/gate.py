@@ -106,13 +106,13 @@ class Gate:
 
     async def _decide_once(self, call: HostCall, source: ToolSource, allowance: Allowance | None) -> Decision:
         """Decide about one call by the name that it was made under, and record the decision."""
-        decision = await self.decided(call, source, allowance=allowance)
+        decision = await self.decide_unrecorded(call, source, allowance=allowance)
         is_open = decision.name is not None or decision.contract is None
         if is_open or (allowance is not None and decision.fate == "refused"):
             return decision
         return await self.recorded(call, decision)
 
-    async def decided(
+    async def decide_unrecorded(
         self,
         call: HostCall,
         source: ToolSource,
@@ -128,7 +128,7 @@ class Gate:
             rejected_by: The contract that is known to reject the arguments, as it was compiled last.
             allowance: How far the decision may change the call; None where nothing limits it.
         """
-        decision = await self.unrecorded(call, source, rejected_by)
+        decision = await self.decide_outer(call, source, rejected_by)
         if decision.name is not None or decision.contract is None:
             return decision
         if allowance is not None:
@@ -138,7 +138,7 @@ class Gate:
             decision = await self._with_inner(call, source, decision, form, allowance)
         return decision
 
-    async def unrecorded(
+    async def decide_outer(
         self, call: HostCall, source: ToolSource, rejected_by: Contract | None = None, *, fresh: bool = False
     ) -> Decision:
         """Decide about one call by the name that it was made under, without recording the decision.
@@ -184,7 +184,7 @@ class Gate:
         is_unseen = allowance is None or allowance.is_unseen
         if inside_call is None or tools is None or (inside_call.is_flat and not is_unseen):
             return outer
-        tools.renames = is_unseen
+        tools.may_rename = is_unseen
         via, repairs = (
             Via(call.name, form, contract.tool.has_output_schema),
             (*call.repairs, *inside_call.repairs),
@@ -192,10 +192,10 @@ class Gate:
         inner_call = replace(
             call, name=inside_call.name, arguments=inside_call.arguments, repairs=repairs, via=via
         )
-        inner = await self.unrecorded(inner_call, tools, fresh=outer.status != "accepted")
+        inner = await self.decide_outer(inner_call, tools, fresh=outer.status != "accepted")
         if inner.name is not None:
             inner_call = replace(inner_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
-            inner = await self.unrecorded(inner_call, tools)
+            inner = await self.decide_outer(inner_call, tools)
         inner_contract = inner.contract
         is_text = isinstance(inside_call.arguments, str)
         if (inside_call.repairs or is_text) and _may_destroy(inner, tools):
@@ -346,7 +346,7 @@ class Gate:
         names = await source.names()
         similar = (
             await self.similar_tool(call.name, names, source)
-            if names is not None and source.renames
+            if names is not None and source.may_rename
             else None
         )
         if similar is not None:

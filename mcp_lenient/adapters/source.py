@@ -28,14 +28,14 @@ class ToolSource:
         certain_names: Whether a name that is not listed is certainly not a tool; None if the host itself finds out, and
             then asks ``if_unknown`` of the decision.
         server_names: Names of the server that a prefix ``mcp__server__`` may have.
-        renames: Whether a call may be given the name of another tool.
+        may_rename: Whether a call may be given the name of another tool.
         answers_below: Whether a refusal is left to the place where a tool is called, since others may deny the call there.
     """
 
     compiled: dict[Any, Contract]
     certain_names: bool | None = False
     server_names: Collection[str] = ()
-    renames: bool = True
+    may_rename: bool = True
     answers_below: bool = False
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:

@@ -48,15 +48,15 @@ def _fault(path: Path, keyword: str | None, node: Node | None, bound: Any = None
 
 
 def faults(
-    node: Node, value: Any, path: Path = (), *, exact: bool = False, refused: bool = False
+    node: Node, value: Any, path: Path = (), *, exact: bool = False, is_refused: bool = False
 ) -> tuple[Fault, ...]:
     """Return what a schema refuses of a value and in it, at most 1,000 faults.
 
     Of a union, the faults of the branch that the value most likely targets. ``exact`` refuses ``7.0`` for an integer; with
-    ``refused`` a value is looked through even if the schema accepts it.
+    ``is_refused`` a value is looked through even if the schema accepts it.
     """
     search = _FaultSearch(exact=exact)
-    faults_here = search.reasons(node, value, path) if refused else search.of(node, value, path)
+    faults_here = search.reasons(node, value, path) if is_refused else search.of(node, value, path)
     return tuple(islice({(fault.path, fault.keyword): fault for fault in faults_here}.values(), MOST_FAULTS))
 
 
@@ -186,7 +186,9 @@ def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[F
 
 def _of_key(path: Path, keys: Node | None) -> Fault:
     """Return the fault of a key, with what the schema of keys finds in it as its bound."""
-    return _fault(path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], refused=True))
+    return _fault(
+        path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], is_refused=True)
+    )
 
 
 # --- faults of a tool's own validator ------------------------------------------------------------------------
@@ -271,5 +273,5 @@ def _by_schema(refused: Refused, place: Location, cache: dict[Path, tuple[Fault,
     if place.node is None:
         return ()
     if place.path not in cache:
-        cache[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, refused=True)
+        cache[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, is_refused=True)
     return cache[place.path]

@@ -111,7 +111,7 @@ class Failures:
         is_leaked = envelope is not None and error is call.leaked
         if is_leaked and contract is not None and contract.policy.dispatches is not None:
             return _passed_up(error, envelope, call, contract)
-        if contract is not None and call.is_hidden(error, pending.message.name):
+        if contract is not None and call.is_answered_as_unknown(error, pending.message.name):
             call.is_recorded = True
             return _worded(error, call, await self._gate.hidden(pending.host_call, pending.source))
         return await self._answer(error, call, pending)
@@ -138,7 +138,7 @@ class Failures:
                 return None
             if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
                 return await self._of_body(error, call, pending)
-            pending.decision = decision = await self._gate.unrecorded(host_call, source, fresh=True)
+            pending.decision = decision = await self._gate.decide_outer(host_call, source, fresh=True)
         return _of_unknown(error, call, decision)
 
     async def _of_dispatched(
@@ -147,7 +147,7 @@ class Failures:
         """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
         inner = decision.inner
         if compat.unknown_inside(error, decision.call.name):
-            unknown = await self._gate.unrecorded(decision.call, decision.source, fresh=True)
+            unknown = await self._gate.decide_outer(decision.call, decision.source, fresh=True)
             if unknown.if_unknown is not None:
                 pending.decision = unknown
                 return _worded(error, call, unknown.if_unknown())

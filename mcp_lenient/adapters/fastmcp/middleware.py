@@ -254,7 +254,7 @@ class LenientMiddleware(Rewriter):
         try:
             return await call_next(context)
         except FAILURES as error:
-            if has_answerer and not call.is_hidden(error, message.name):
+            if has_answerer and not call.is_answered_as_unknown(error, message.name):
                 raise  # it has seen this
             return _with_repairs(call, await self._accepted_failed(error, call, context, call_next))
         finally:
@@ -300,17 +300,22 @@ class LenientMiddleware(Rewriter):
     async def _decide_and_run(
         self, call: Call, host_call: HostCall, rejected_by: Contract | None = None
     ) -> ToolResult:
-        """Pass on a call that does not go straight, as it is to run or, if it is refused, as it was sent."""
+        """Decide about a call that the tool does not accept at once, apply a repair, run it, and answer it.
+
+        Other middleware gets a repaired call as it is to run, and a refused one as it was sent; a refusal is answered behind it.
+        """
         fastmcp_context, context = cast("Context", call.context.fastmcp_context), call.context
         source = self._source(fastmcp_context.fastmcp, context.message)
         allowance = self._allowance(call, context)
-        source.renames = allowance.may_rename
-        decision = await self._gate.decided(host_call, source, rejected_by=rejected_by, allowance=allowance)
+        source.may_rename = allowance.may_rename
+        decision = await self._gate.decide_unrecorded(
+            host_call, source, rejected_by=rejected_by, allowance=allowance
+        )
         if decision.name is not None:
             # Every middleware is to see the tool's own name.
             context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
             host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
-            decision = await self._gate.decided(host_call, source, allowance=allowance)
+            decision = await self._gate.decide_unrecorded(host_call, source, allowance=allowance)
         call.context = context = self._keep_and_apply(call, context, host_call, source, decision, allowance)
         try:
             if not arrange(fastmcp_context.fastmcp).has_others:
@@ -318,7 +323,7 @@ class LenientMiddleware(Rewriter):
             else:
                 result = await pass_on(call, decision.contract, context, call.call_next)
         except FAILURES as error:
-            if not call.is_hidden(error, context.message.name):
+            if not call.is_answered_as_unknown(error, context.message.name):
                 raise
             result = await self._failed(error, call, context, call.call_next)
         finally:
@@ -414,7 +419,7 @@ class LenientMiddleware(Rewriter):
             if decision.is_recorded_below:
                 await self._ran_inside(call, decision, result, took)
         elif decision.fate == "refused" and not pending.is_refused:
-            ran = await self._gate.unrecorded(pending.host_call, pending.source, fresh=True)
+            ran = await self._gate.decide_outer(pending.host_call, pending.source, fresh=True)
             if ran.status == "accepted":
                 pending.decision = ran
 
@@ -424,8 +429,8 @@ class LenientMiddleware(Rewriter):
         host_call = replace(host_call, repairs=(*host_call.repairs, *pending.decision.applied_repairs))
         allowance = Allowance(host_call.arguments, is_unseen=False, header_name=None)
         source = self._source(pending.source.server, context.message)
-        source.renames = False  # other middleware has let another name pass
-        decision = await self._gate.decided(host_call, source, allowance=allowance)
+        source.may_rename = False  # other middleware has let another name pass
+        decision = await self._gate.decide_unrecorded(host_call, source, allowance=allowance)
         return self._keep_and_apply(call, context, host_call, source, decision, allowance)
 
     async def _ran_inside(
@@ -479,7 +484,7 @@ class LenientMiddleware(Rewriter):
             return await self._refuse_or_run(call, context, call_next)
         host_call, source = pending.host_call, pending.source
         allowance = pending.allowance or self._allowance(call, context)
-        decision = await self._gate.decided(host_call, source, allowance=allowance)
+        decision = await self._gate.decide_unrecorded(host_call, source, allowance=allowance)
         message = context.message.model_copy(update={"arguments": host_call.sent})
         context = self._keep_and_apply(
             call, context.copy(message=message), host_call, source, decision, allowance

@@ -121,9 +121,9 @@ class Call:
         started = pending.host_call.started + perf_counter_ns() - pending.decided
         await gate.ran(replace(pending.host_call, started=started), pending.decision)
 
-    def is_hidden(self, error: Exception, name: str) -> bool:
+    def is_answered_as_unknown(self, error: Exception, name: str) -> bool:
         """Return whether other middleware answers this call as one of a tool that is not there, which is not recorded yet."""
-        return self.parent is None and not self.is_recorded and compat.is_hidden(error, name)
+        return self.parent is None and not self.is_recorded and compat.says_unknown_itself(error, name)
 
     def consume_inside(self, name: str, arguments: Mapping[str, Any]) -> DispatcherDecision | None:
         """Return the decision about the call inside this one, if it is this call; it is made once."""

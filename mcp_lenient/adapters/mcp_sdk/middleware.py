@@ -118,7 +118,7 @@ class LenientServerMiddleware:
                 return await call_next(ctx)
         header = None if ctx.request is None else ctx.request.headers.get("mcp-name")
         allowance = Allowance(call.arguments, is_unseen=server is not None and not before, header_name=header)
-        source.renames = allowance.may_rename
+        source.may_rename = allowance.may_rename
         decision = await self._gate.decide(call, source, allowance=allowance)
         if decision.fate == "refused" and decision.contract is not None:
             recorded = partial(self._gate.recorded, call, decision)

@@ -196,7 +196,7 @@ def unknown_inside(error: Exception, name: str) -> bool:
     return any(name in text or repr(name) in text for text in raised)
 
 
-def is_hidden(error: Exception, name: str) -> bool:
+def says_unknown_itself(error: Exception, name: str) -> bool:
     """Return whether middleware raised what FastMCP raises of a tool that is not there, and no tool ran."""
     trace, codes = error.__traceback__, set[CodeType]()
     while trace is not None:
