@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.exact_values import only_values, strict_fields
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.engine.spelled_numbers import keeping_digits
+from mcp_lenient.rules.rules import ABSENT
 from mcp_lenient.types import Fault, Outcome, Path, Validator
 from mcp_lenient.values.json_values import measured, plain
 
@@ -58,6 +60,10 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
             return _without(exact, value, steps, validator)
         ignored = ignored_names(reader.plan.top, value, validator, repairs)
         return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
+    exact = strict_fields(steps, validator)
+    if exact:
+        outcome = _without(exact, value, steps, validator)
+        return replace(outcome, faults=(*reading.ties, *outcome.faults))
     remaining = faults if faults and not steps else validator.faults(value)
     if remaining or reading.ties:
         return Outcome("refused", value, repairs, (*reading.ties, *remaining))
@@ -68,9 +74,10 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
 def _without(
     paths: AbstractSet[Path], value: Any, steps: Sequence[ReadingStep], validator: Validator
 ) -> Outcome:
-    """Refuse a call whose values at these paths were not sent exactly; the other repairs stay."""
-    value = _undone(value, [step for step in steps if step.to in paths])
-    repairs = tuple([step.repair for step in steps if step.to not in paths])
+    """Refuse a call whose values at these paths were not sent exactly; the other repairs stay, also of their names."""
+    undone = [step for step in steps if step.to in paths and (step.changes_value or step.value is ABSENT)]
+    value = _undone(value, undone)
+    repairs = tuple([step.repair for step in steps if step not in undone])
     return Outcome("refused", value, repairs, validator.faults(value))
 
 
@@ -119,7 +126,7 @@ def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
 
 
 def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:
-    """Return a value with what these steps changed as it was sent."""
+    """Return a value with each value that these steps changed as it was sent, under the name that it has now."""
     undone = deepcopy(value) if steps else value
     for step in reversed(steps):
         *above, last = step.to

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
-from calls import call, code, got, lenient, rules
+from calls import call, code, envelope, got, lenient, rules
 from fastmcp_versions import from_version
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
@@ -63,6 +63,25 @@ async def test_names_and_containers_are_repaired(kind, sent, read, repairs):
     """Names, and text that holds a list or object, are repaired as elsewhere."""
     result = await call(lenient(_tool(kind)), "tool", {"x": sent})
     assert (got(result), rules(result)) == (read, repairs)
+
+
+@pytest.mark.parametrize(
+    ("sent", "repairs", "faults"),
+    [
+        ({"maxResults": "5", "q": 3}, ["rename_case"], {"/max_results"}),
+        ({"maxResults": "5", "queue": 3}, ["rename_case"], {"/max_results", "/queue", "/q"}),
+    ],
+    ids=["alone", "beside another fault"],
+)
+async def test_a_refusal_names_the_field_as_renamed_and_no_repair_of_its_value(sent, repairs, faults):
+    """The name is repaired and said to be; the value is what is wrong, also beside another fault."""
+
+    def tool(max_results: StrictInt, q: int) -> int:
+        return max_results + q
+
+    details = envelope(await call(lenient(tool), "tool", sent))["details"]
+    assert [repair["rule"] for repair in details["repairs"]] == repairs
+    assert {violation["pointer"] for violation in details["violations"]} == faults
 
 
 @from_version("4.0.0", "the SDK checks the published schema of a strict server before the middleware")
