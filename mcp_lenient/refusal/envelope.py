@@ -166,8 +166,8 @@ def error_code(violations: Sequence[Violation]) -> str:
     if len(violations) != 1:
         return "INVALID_ARGUMENTS"
     (violation,) = violations
-    words = _NON_WORD.sub("_", _CAMEL.sub("_", violation.parameter or ""))
-    parameter = words.strip("_").upper()[:_MAX_PARAMETER] or "PARAMETER"
+    snake_name = _NON_WORD.sub("_", _CAMEL.sub("_", violation.parameter or ""))
+    parameter = snake_name.strip("_").upper()[:_MAX_PARAMETER] or "PARAMETER"
     if violation.error_code is not None:
         return violation.error_code.replace("{PARAMETER}", parameter)
     is_inside = violation.pointer.count("/") > 1
@@ -175,8 +175,8 @@ def error_code(violations: Sequence[Violation]) -> str:
         return "UNKNOWN_PARAMETER"
     if violation.parameter is None:
         return "INVALID_ARGUMENTS"
-    code = (_CODES_INSIDE if is_inside else _CODES).get(violation.code, "INVALID_{}_VALUE")
-    return code.format(parameter)
+    template = (_CODES_INSIDE if is_inside else _CODES).get(violation.code, "INVALID_{}_VALUE")
+    return template.format(parameter)
 
 
 # --- its message ------------------------------------------------------------------------------------------

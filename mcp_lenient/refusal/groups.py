@@ -173,12 +173,12 @@ def _code(fault: Fault) -> ViolationCode:
     return _CODES.get(fault.keyword or fault.kind, "value")
 
 
-def _group(refused: Refused, faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
-    code, places = _code(faults[0]), tuple([refused.look(path) for path in paths[:_MAX_SAMPLES]])
-    nodes = () if code in ("unknown", "size") else (*[fault.node for fault in faults], places[0].node)
+def _group(refused: Refused, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
+    code, places = _code(first_faults[0]), tuple([refused.look(path) for path in paths[:_MAX_SAMPLES]])
+    nodes = () if code in ("unknown", "size") else (*[fault.node for fault in first_faults], places[0].node)
     anything = refused.top.tree.node(True)  # noqa: FBT003 - a schema
     node: Node = next(filter(None, nodes), anything)
-    is_of_key, value = faults[0].keyword == "propertyNames", places[0].value
+    is_of_key, value = first_faults[0].keyword == "propertyNames", places[0].value
     if is_of_key and node.once(allowed_values):
         code = "enum"
     types, is_one = node.accepted_types - {"null"}, len(paths) == 1
@@ -187,9 +187,9 @@ def _group(refused: Refused, faults: tuple[Fault, ...], paths: Sequence[Path]) -
     return FaultGroup(
         refused=refused,
         code=code,
-        keyword=faults[0].keyword,
+        keyword=first_faults[0].keyword,
         is_of_key=is_of_key,
-        faults=faults,
+        faults=first_faults,
         places=places,
         total=len(paths),
         first=places[0],

@@ -10,7 +10,7 @@ from mcp_lenient.values.display import sentence
 MAX_TEXT: Final = 2_000
 """Maximum length of a server's own text in an envelope."""
 _JSON_RPC_CODE: Final = re.compile(r"(?:MCP error -32602: )+")
-_OTHER_ERROR: Final = re.compile(
+_NOT_OF_ARGUMENTS: Final = re.compile(
     r"(?:unknown tool|no such tool|tool not found|output validation error"
     r"|tool \S{1,200} (?:is )?(?:not found|unknown|disabled|does not exist))\b",
     re.IGNORECASE,
@@ -43,10 +43,10 @@ def refusal_in_text(text: str, tool: str) -> str | None:
     Only the forms of the official SDKs and FastMCP are recognized, and JSON-RPC's code for invalid parameters (-32602)
     if the TypeScript SDK writes it into the text.
     """
-    code = _JSON_RPC_CODE.match(text)
-    message = text[code.end() :] if code else text
-    if code:
-        refuses = not _OTHER_ERROR.match(message)
+    code_prefix = _JSON_RPC_CODE.match(text)
+    message = text[code_prefix.end() :] if code_prefix else text
+    if code_prefix:
+        refuses = not _NOT_OF_ARGUMENTS.match(message)
     else:
         pydantic_title = re.compile(_PYDANTIC_TITLE.format(tool=re.escape(tool)))
         refuses = any(prefix.match(message) for prefix in (*_SDK_PREFIXES, pydantic_title))

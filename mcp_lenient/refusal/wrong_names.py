@@ -26,14 +26,14 @@ _IS_MISSING: Final = marked_plural(
 _IS_UNKNOWN: Final = marked_plural("unknown parameter {names}.", "unknown parameters {names}.")
 
 
-def missing(group: FaultGroup, places: str) -> str:
+def missing(group: FaultGroup, names: str) -> str:
     """Say that names are missing, what they must be, and where they were sent."""
     refused, words, choices = group.refused, group.refused.words, group.faults[0].bound
     if choices:
-        names = words.either([words.all_of(list(map(quoted, choice))) for choice in choices])
+        either = words.either([words.all_of(list(map(quoted, choice))) for choice in choices])
         owner = refused.named(group.first.path[:-1])
-        return words("either {names} must be sent in {place}.", place=owner, names=names)
-    opening, phrase = words.plural(*_IS_MISSING, group.total, places=places), expected(group)
+        return words("either {names} must be sent in {place}.", place=owner, names=either)
+    opening, phrase = words.plural(*_IS_MISSING, group.total, places=names), expected(group)
     if group.is_first and not refused.arguments:
         opening = words("the arguments arrived empty. {rest}", rest=opening)
     return words.sentences(
@@ -104,13 +104,13 @@ def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
     return words(text, names=words.all_of(names)) if names else ""
 
 
-def unknown(group: FaultGroup, places: str) -> str:
+def unknown(group: FaultGroup, names: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
     refused, words = group.refused, group.refused.words
     owner = refused.look(group.first.path[:-1])
     if not group.near and (others := _excluded_names(group, owner)):
         form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
-        return words(form, name=places, others=words.all_of(others))
+        return words(form, name=names, others=words.all_of(others))
     ways, advice = refused.likely_ways(owner), did_you_mean(group)
     if echo := schema_echo(group, owner):
         advice = echo if group.is_first else ""
@@ -125,7 +125,7 @@ def unknown(group: FaultGroup, places: str) -> str:
         is_lost = not advice and group.is_first and not group.changes
         rest = words("If one of them fits, use it.") if is_lost else ""
     accepted = _accepted(group, ways) if group.is_first else ""
-    return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=places), advice, accepted, rest)
+    return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=names), advice, accepted, rest)
 
 
 def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:

@@ -670,12 +670,14 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     if node.items.enum is None or node.prefix:
         # Each item has its own node; all others have that of `items`, if there may be others.
         rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)
-        kinds = [frozenset(item.declared_types or ()) for item in (*node.prefix, *rest)]
-        if not all(types and types <= _NUMBERS for types in kinds):
+        item_types = [frozenset(item.declared_types or ()) for item in (*node.prefix, *rest)]
+        if not all(types and types <= _NUMBERS for types in item_types):
             return ()
-        return _unless_none(numbers_in(text, integers=all("integer" in types for types in kinds)))
-    members, signs = node.items.once(_listing)
-    listed = ([part.strip() for part in text.split(sign)] for sign in signs if sign in text)
+        return _unless_none(numbers_in(text, may_round=all("integer" in types for types in item_types)))
+    members, separators = node.items.once(_listing)
+    listed = (
+        [part.strip() for part in text.split(separator)] for separator in separators if separator in text
+    )
     return _unless_none(next((parts for parts in listed if members.issuperset(parts)), None))
 
 

@@ -285,7 +285,7 @@ class LenientMiddleware(Rewriter):
             message.name,
             decided=decided,
         )
-        return await self._failed(error, call, context, call_next)
+        return await self._answer_failure(error, call, context, call_next)
 
     def _host_call(
         self, context: CallContext, raw: RawCall, started: int, call: Call | None = None
@@ -325,7 +325,7 @@ class LenientMiddleware(Rewriter):
         except FAILURES as error:
             if not call.is_answered_as_unknown(error, context.message.name):
                 raise
-            result = await self._failed(error, call, context, call.call_next)
+            result = await self._answer_failure(error, call, context, call.call_next)
         finally:
             await call.record(self._gate, cast("Pending", call.pending))
         return _with_repairs(call, result)
@@ -408,7 +408,7 @@ class LenientMiddleware(Rewriter):
             with answered_at(place, partial(self._refused_at_last, call)):
                 result = await pass_on(call, decision.contract, context, call_next)
         except FAILURES as error:
-            return await self._failed(error, call, context, call_next)
+            return await self._answer_failure(error, call, context, call_next)
         await self._has_run(call, pending, result, perf_counter_ns() - before)
         return result
 
@@ -467,7 +467,7 @@ class LenientMiddleware(Rewriter):
         pending.is_refused = True
         return refused(pending.decision.refusal or {})
 
-    async def _failed(
+    async def _answer_failure(
         self, error: Exception, call: Call, context: CallContext, call_next: Next
     ) -> ToolResult:
         """Answer a call that FastMCP did not answer; decide again if its tool was replaced."""
