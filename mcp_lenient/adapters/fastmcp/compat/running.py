@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fastmcp.tools import ToolResult
 
 Origin = Literal["client", "body", "program", "other"]
+_HANDLER: Final = getattr(getattr(FastMCP, "_on_call_tool", None), "__code__", None)
+"""What FastMCP 4 answers the calls of clients with."""
 RUN: Final = FunctionTool.run
 """How FastMCP runs a function, as it is before :func:`note_origins`."""
 _BODY: Final = RUN.__code__
@@ -92,6 +94,8 @@ def origin() -> Origin:
     while frame is not None:
         code, caller = frame.f_code, frame.f_back
         if not is_asked:
+            if code is _HANDLER:
+                return "client"
             is_asked = code in _ENTRANCES and not _is_of(caller, "fastmcp.", "mcp_lenient.")
         elif code is _BODY:
             return "body"
