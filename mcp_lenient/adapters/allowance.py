@@ -60,4 +60,4 @@ class Allowance:
 def without_rules(decision: Decision, arguments: Any) -> Decision:
     """Return the decision about the arguments as they were sent, by the same contract without its rules."""
     contract = cast("Contract", decision.contract)
-    return replace(contract.without_rules.decide(arguments), mode=decision.mode)
+    return replace(contract.with_declared_repairs_only.decide(arguments), mode=decision.mode)

@@ -252,7 +252,7 @@ class Contract:
         return tuple(name for name, schema in properties.items() if is_in_header(schema))
 
     @cached_property
-    def without_rules(self) -> Contract:
+    def with_declared_repairs_only(self) -> Contract:
         """The contract that repairs nothing but what is declared on the tool: normalizers, and other names of parameters."""
         rules = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
         # Those of a policy for several tools, and of a dispatcher's parameters, are not declared on the tool.

@@ -150,9 +150,9 @@ class PublishedContract(Contract):
         return None
 
     @cached_property
-    def without_rules(self) -> Contract:
+    def with_declared_repairs_only(self) -> Contract:
         """The author's contract, which reads no other form."""
-        return self.inner.without_rules
+        return self.inner.with_declared_repairs_only
 
     def read_back(self, arguments: Any) -> dict[str, Any] | None:
         """Return arguments of the published form in the author's; None if they are no object."""

@@ -117,14 +117,14 @@ class FaultGroup:
         return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
 
     @property
-    def takes_text_alone(self) -> bool:
+    def is_prompt_argument(self) -> bool:
         """Whether it is an argument of a prompt, which can be nothing but a string."""
         return self.refused.as_texts and len(self.first.path) == 1
 
     @property
     def takes_json_text(self) -> bool:
         """Whether it is one of those that is read as JSON."""
-        return self.takes_text_alone and bool(self.types & CONTAINERS)
+        return self.is_prompt_argument and bool(self.types & CONTAINERS)
 
     def moved(self, here: str, there: str) -> list[Path]:
         """Return the other ends of the likely moves whose end ``here``, "from" or "path", is the first place."""

@@ -113,13 +113,13 @@ def _received(group: FaultGroup) -> str:
 
 def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
-    words, value, without = group.refused.words, group.value, _leave_out_hint(group)
+    words, value, absence_advice = group.refused.words, group.value, _absence_advice(group)
     if group.keyword == "enum":
-        return words.sentences(did_you_mean(group), one_of_several(group, value), without)
+        return words.sentences(did_you_mean(group), one_of_several(group, value), absence_advice)
     if group.code in ("length", "pattern", "format", "range"):
-        return without or _limit_hint(group)
-    if without or group.keyword != "type" or value is None:
-        return without
+        return absence_advice or _limit_hint(group)
+    if absence_advice or group.keyword != "type" or value is None:
+        return absence_advice
     if isinstance(value, str):
         return _hint_for_sent_text(group)
     if group.types & CONTAINERS:
@@ -132,7 +132,7 @@ def hint(group: FaultGroup) -> str:
     return about(group.wanted, words) if is_short_text and not group.node.takes(in_json(value)) else ""
 
 
-def _leave_out_hint(group: FaultGroup) -> str:
+def _absence_advice(group: FaultGroup) -> str:
     """Say whether a null or a value that is not allowed may be left out; never for a destructive tool."""
     first = group.first
     if first.optional and any(change["op"] == "remove" for change in group.changes):
@@ -177,7 +177,7 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
     words, types, wanted, text = group.refused.words, group.types, group.wanted, group.value
     if group.broken is not None:
         return str(words.of(broken_json(group.broken)))
-    if group.takes_text_alone and (types & CONTAINERS or "boolean" in types):
+    if group.is_prompt_argument and (types & CONTAINERS or "boolean" in types):
         return ""
     if types & CONTAINERS:
         sample = _sample(group)
@@ -186,11 +186,12 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
         return shape or words.sentences(about(wanted, words), words(_IN_FORM, sample=form))
     if not types <= {"boolean", "number", "integer"} or allowed_values(group.node, partly=True):
         return ""
+    if types != {"boolean"} and number_in_text(text) is not None:
+        return words("Write the number without quotes.") if "number" in types else words(_WHOLE_NUMBER)
     if "boolean" in types:
         return words("Write true or false, without quotes.")
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
-        is_number = number_in_text(text) is not None
-        return words(_WHOLE_NUMBER) if is_number else about(wanted, words)
+        return about(wanted, words)
     return words.sentences(about(wanted, words), leave_out_advice(group))
 
 

@@ -492,3 +492,9 @@ def test_the_allowed_items_of_a_list_are_said_rather_than_shown():
     """An example of allowed values would be taken for the ones to send."""
     states = array(enum("BUILDING", "ERROR", "READY"))
     assert _message(states, "failed").endswith('Each item must be one of "BUILDING", "ERROR", "READY".')
+
+
+def test_a_number_in_quotes_is_to_be_sent_without_them():
+    """Not as a whole number: that would be another one."""
+    (violation,) = normalize(closed("x", x={"type": "number"}), {"x": "1.5"}, Policy(rules=())).violations
+    assert violation.message.endswith("Write the number without quotes.")

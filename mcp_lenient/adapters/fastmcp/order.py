@@ -148,17 +148,17 @@ def first_judge(context: Context, tool: str, *, runs: FunctionTool | None = None
 
     Args:
         context: FastMCP's context of the call.
-        tool: The name that the call has there.
+        tool: The name that the call has on the server of the context.
         runs: The tool that is running: what is before it on its own server counts as well.
     """
     judge: object | None = None
-    for server, is_of_request in _servers(context):
+    for server, name in _servers(context, tool):
         judge = host.sdk_judge(server) or judge
         if server is context.fastmcp and runs is None:
             judge = author_before(server, None) or judge
             continue
         rewriters = (entry for entry in server.middleware if isinstance(entry, Rewriter))
-        if runs is None and is_of_request and any(rewriter.rewrites(tool) for rewriter in rewriters):
+        if runs is None and name is not None and any(rewriter.rewrites(name) for rewriter in rewriters):
             judge = host.sdk_judge(server)
         else:
             judge = host.interceptor(server) or author_before(server, runs) or judge
@@ -174,25 +174,30 @@ def not_first(judge: object) -> str:
     )
 
 
-def _servers(context: Context) -> Iterator[tuple[FastMCP, bool]]:
+def _servers(context: Context, tool: str) -> Iterator[tuple[FastMCP, str | None]]:
     """Yield the server of a call, and those that mount it or call it in this process, from the inside out.
 
-    With each goes whether it serves the same request; what another one has seen is not what its rewriter passed on.
+    With each goes the name that the call has there; None if its rewriter has not passed this call on, but another request or
+    one that is not known any more.
     """
     passed, running = None, current.get()
-    is_of_request = running is None or running.request is context.request_context
     for outer in contexts(context):
-        if outer.fastmcp is not passed:
-            passed = outer.fastmcp
-            yield passed, is_of_request or passed is context.fastmcp
+        if outer.fastmcp is passed:
+            continue
+        passed = outer.fastmcp
+        if passed is context.fastmcp or running is None:
+            yield passed, tool
+        else:
+            is_runnings = running.serves(passed) and running.request is context.request_context
+            yield passed, running.context.message.name if is_runnings else None
 
 
 def is_rewritten_above(context: Context) -> bool:
     """Return whether a server that mounts this one has a rewriter, which decides about its calls."""
     return any(
         isinstance(entry, Rewriter)
-        for server, is_of_request in _servers(context)
-        if is_of_request and server is not context.fastmcp
+        for server, name in _servers(context, "")
+        if name is not None and server is not context.fastmcp
         for entry in server.middleware
     )
 

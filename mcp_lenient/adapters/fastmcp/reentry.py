@@ -188,6 +188,11 @@ class Call:
         """Return whether this is a refused call of a function, and not another that led to it."""
         return self._function is function and not self.is_rewriting(function)
 
+    def serves(self, server: FastMCP) -> bool:
+        """Return whether this is a call of a server's tool."""
+        context = self.context.fastmcp_context
+        return context is not None and context.fastmcp is server
+
     def calls(self, name: str) -> bool:
         """Return whether this is the call of a dispatcher that names a tool."""
         form = None if self.contract is None else self.contract.policy.dispatches

@@ -697,6 +697,18 @@ async def test_what_a_server_in_front_has_seen_is_not_repaired_behind_a_proxy(fr
     assert paths == []
 
 
+async def test_a_parents_middleware_counts_by_the_name_that_it_knows():
+    """A parent that is off for a tool, by its name there, has rewritten nothing before its guard."""
+    paths, read_file = _ran()
+    child = FastMCP("c", middleware=[LenientMiddleware()], tools=[read_file])
+    off = LenientMiddleware(tools={"ns_read_file": Policy(mode="off")})
+    server = FastMCP("s", middleware=[off, Guard()])
+    server.mount(child, "ns")
+    for sent in NEARLY:
+        assert (await call(server, "ns_read_file", _with("/etc/p", sent))).is_error
+    assert paths == []
+
+
 async def test_other_names_in_a_policy_are_not_read_behind_a_guard():
     """They are not declared on the tool."""
     paths, read_file = _ran()
