@@ -709,6 +709,21 @@ async def test_a_parents_middleware_counts_by_the_name_that_it_knows():
     assert paths == []
 
 
+async def test_a_tool_for_tracing_around_fastmcps_method_hides_no_client(monkeypatch):
+    """Such tools put a function of theirs in place of FastMCP's own, for all servers; it is no author's body."""
+    run = FastMCP.call_tool
+
+    async def traced(server: FastMCP, *args: Any, **options: Any) -> Any:
+        return await run(server, *args, **options)
+
+    monkeypatch.setattr(FastMCP, "call_tool", traced)
+    paths, read_file = _ran()
+    server = FastMCP("s", middleware=[Guard(), LenientMiddleware()], tools=[read_file])
+    assert repaired_by(await call(server, "read_file", {"Path": "/p"})) == ["rename_case"]
+    assert code(await call(server, "read_file", {"path": ["a", "b"]}))
+    assert paths == ["/p"]
+
+
 async def test_other_names_in_a_policy_are_not_read_behind_a_guard():
     """They are not declared on the tool."""
     paths, read_file = _ran()

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial, wraps
-from types import CodeType
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_type_hints
 
 from fastmcp import FastMCP
@@ -198,11 +198,9 @@ def unknown_inside(error: Exception, name: str) -> bool:
 
 def says_unknown_itself(error: Exception, name: str) -> bool:
     """Return whether middleware raised what FastMCP raises of a tool that is not there, and no tool ran."""
-    trace, codes = error.__traceback__, set[CodeType]()
-    while trace is not None:
-        codes.add(trace.tb_frame.f_code)
-        trace = trace.tb_next
-    return str(error) == f"Unknown tool: {name!r}" and RUN.__code__ not in codes
+    if str(error) != f"Unknown tool: {name!r}":
+        return False
+    return all(frame.f_code is not RUN.__code__ for frame, _ in walk_tb(error.__traceback__))
 
 
 def drops_names(tool: Tool) -> bool:

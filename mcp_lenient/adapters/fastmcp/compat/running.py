@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
+from functools import cache, wraps
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from fastmcp.tools import ToolResult
 
 Origin = Literal["client", "body", "program", "other"]
-_HANDLER: Final = getattr(getattr(FastMCP, "_on_call_tool", None), "__code__", None)
-"""What FastMCP 4 answers the calls of clients with."""
+_HANDLERS: Final = frozenset(
+    getattr(getattr(FastMCP, name, None), "__code__", None) for name in ("_on_call_tool", "_call_tool_mcp")
+)
+"""What FastMCP 4 and 3 answer the calls of clients with."""
 RUN: Final = FunctionTool.run
 """How FastMCP runs a function, as it is before :func:`note_origins`."""
 _BODY: Final = RUN.__code__
@@ -36,21 +39,32 @@ _TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
 def local(function: Callable[..., Any] | None, name: str) -> object:
     """Return a local variable of the nearest caller that runs this function, or None."""
     code: CodeType | None = getattr(function, "__code__", None)
-    frame = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back  # type: ignore[assignment]
+    frame = next((frame for frame in _frames() if frame.f_code is code), None)
     return None if frame is None else frame.f_locals.get(name)
 
 
-async def run_noting_origin(tool: FunctionTool, arguments: dict[str, Any]) -> ToolResult:
-    """Run a tool as FastMCP does; of a decorated function in a worker thread, note first who makes the call."""
-    if marks_of(tool.fn) is None or is_coroutine_function(tool.fn):
-        return await RUN(tool, arguments)
-    token = _noted_origin.set(origin())
-    try:
-        return await RUN(tool, arguments)
-    finally:
-        _noted_origin.reset(token)
+def _frames() -> Iterator[FrameType]:
+    """Yield the frame of the function that calls this, and those of its callers."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _noting_origin(run: Callable[..., Awaitable[ToolResult]]) -> Callable[..., Awaitable[ToolResult]]:
+    """Return FastMCP's method that runs a tool; of a decorated function in a worker thread, who makes the call is noted."""
+
+    @wraps(run)
+    async def noting(tool: FunctionTool, arguments: dict[str, Any]) -> ToolResult:
+        if marks_of(tool.fn) is None or is_coroutine_function(tool.fn):
+            return await run(tool, arguments)
+        token = _noted_origin.set(origin())
+        try:
+            return await run(tool, arguments)
+        finally:
+            _noted_origin.reset(token)
+
+    return noting
 
 
 _ENTRANCES: Final = frozenset(
@@ -58,7 +72,7 @@ _ENTRANCES: Final = frozenset(
     for method in (
         FastMCP.call_tool,
         RUN,
-        run_noting_origin,
+        _noting_origin(RUN),
         *(kind.run for kind in _TOOLS),
         *(kind._run for kind in _TOOLS),  # noqa: SLF001 - private to FastMCP
         FastMCP.render_prompt,
@@ -69,9 +83,10 @@ _ENTRANCES: Final = frozenset(
 """What code calls to run a tool or to render a prompt; FastMCP calls it for clients."""
 
 
+@cache
 def note_origins() -> None:
-    """Have FastMCP run its tools by :func:`run_noting_origin`."""
-    FunctionTool.run = run_noting_origin  # type: ignore[method-assign, assignment]
+    """Have FastMCP note, once, who makes the calls of decorated functions."""
+    FunctionTool.run = _noting_origin(FunctionTool.run)  # type: ignore[method-assign, assignment]
 
 
 _noted_origin: ContextVar[Origin] = ContextVar("mcp_lenient_origin", default="client")
@@ -89,19 +104,18 @@ def origin() -> Origin:
     Unlike a client, the others expect an exception of a call that is refused, and may have checked it. Only the frames tell
     them apart: any of them may ask any server, also by the mounted tools of another.
     """
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
     is_asked = is_of_host = False
-    while frame is not None:
-        code, caller = frame.f_code, frame.f_back
+    for frame in _frames():
+        code = frame.f_code
+        # What has taken the method's place in between, as tools for tracing do, is no body; an author's is known otherwise.
+        if code in _HANDLERS and not is_of_host:
+            return "client"
         if not is_asked:
-            if code is _HANDLER:
-                return "client"
-            is_asked = code in _ENTRANCES and not _is_of(caller, "fastmcp.", "mcp_lenient.")
+            is_asked = code in _ENTRANCES and not _is_of(frame.f_back, "fastmcp.", "mcp_lenient.")
         elif code is _BODY:
             return "body"
         else:
             is_of_host = is_of_host or _is_of(frame, "fastmcp.", "mcp.")
-        frame = caller
     if not is_asked:
         return "client"
     context = current_context()
@@ -167,12 +181,8 @@ CALL_METHODS: Final = frozenset(
 
 def author_transform() -> TransformedTool | None:
     """Return the tool whose author's function is passing a call on to another; in a worker thread only the nearest is known."""
-    tools = [_nearest_transform()]
-    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - as `logging` finds its caller
-    while frame is not None:
-        if frame.f_code is TransformedTool.run.__code__:
-            tools.append(frame.f_locals["self"])
-        frame = frame.f_back
+    running = (frame.f_locals["self"] for frame in _frames() if frame.f_code is TransformedTool.run.__code__)
+    tools = (_nearest_transform(), *running)
     return next((tool for tool in tools if tool and tool.fn is not tool.forwarding_fn), None)
 
 
