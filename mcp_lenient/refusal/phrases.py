@@ -62,7 +62,7 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
     words, node = group.refused.words, group.node
     is_text = isinstance(value, str)
-    value = [part for each in _SEPARATORS.split(value) if (part := each.strip())] if is_text else value
+    value = list(filter(None, map(str.strip, _SEPARATORS.split(value)))) if is_text else value
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
     fits = [node.takes(item) for item in value] if is_list else []
     if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.engine.tool import HostTool
     from mcp_lenient.rules.policy import Policy
 
     Request = ServerRequestContext[Any, Any]
@@ -64,6 +65,10 @@ class _Answerer:
 
 def _arguments(ctx: Request) -> Any:
     return (ctx.params or {}).get("arguments")
+
+
+def _is_refused_by(tool: HostTool, arguments: Any) -> bool:
+    return tool.validator is not None and not tool.validator.accepts(arguments)
 
 
 def _before(lenient: object, middleware: list[Any]) -> list[Any]:
@@ -121,10 +126,8 @@ class LenientServerMiddleware:
         source.may_rename = allowance.may_rename
         decision = await self._gate.decide(call, source, allowance=allowance)
         if decision.fate == "refused" and decision.contract is not None:
-            recorded = partial(self._gate.recorded, call, decision)
-            validator = decision.contract.tool.validator
-            runs_as_sent = validator is None or validator.accepts(call.arguments)
-            return await self._refused(ctx, call_next, recorded, server, runs_as_sent=runs_as_sent)
+            recorded, tool = partial(self._gate.recorded, call, decision), decision.contract.tool
+            return await self._refused(ctx, call_next, recorded, server, tool)
         if decision.refusal is not None:
             return await (
                 call_next(ctx) if before else self._refused(ctx, call_next, partial(_of, decision), server)
@@ -140,11 +143,13 @@ class LenientServerMiddleware:
         call_next: CallNext,
         recorded: _Recorded,
         server: Any,
-        *,
-        runs_as_sent: bool = False,
+        tool: HostTool | None = None,
     ) -> HandlerResult:
-        """Answer a refused call once all middleware behind this one, and every extension, has let it pass."""
-        if private_sdk.has_interceptors(server) and not runs_as_sent:
+        """Answer a refused call once all middleware behind this one, and every extension, has let it pass.
+
+        Only what the SDK refuses as well, as it has no such tool or by the tool's validator, is passed on to extensions.
+        """
+        if private_sdk.has_interceptors(server) and (tool is None or _is_refused_by(tool, _arguments(ctx))):
             result = await call_next(ctx)
             name = (ctx.params or {})["name"]
             is_sdks = private_sdk.is_refusal(result, name)
