@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -54,7 +54,8 @@ class Fault:
     ``error_code`` the code that the author gave it (a :class:`mcp_lenient.NormalizationError`). ``reason``
     says in this library's words what is wrong, without the value. ``expected_types`` are the author's too.
     ``keyword`` is that of the schema which the value breaks, ``node`` its place in the schema, and ``bound`` what the
-    keyword says; for ``ambiguous``, the readings.
+    keyword says. ``readings`` are those of an ambiguous value. ``alternatives`` are the faults by each branch of a union, if
+    no branch is likelier than another, or of a key, by the schema of keys.
     """
 
     path: Path
@@ -66,6 +67,8 @@ class Fault:
     keyword: str | None = field(default=None, compare=False)
     bound: Any = field(default=None, compare=False, repr=False)
     node: Any = field(default=None, compare=False, repr=False)
+    readings: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    alternatives: tuple[Sequence[Fault], ...] = field(default=(), compare=False, repr=False)
 
     @property
     def of_name(self) -> bool:

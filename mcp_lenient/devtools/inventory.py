@@ -56,13 +56,13 @@ def _tool(tool: Tool) -> Iterator[str]:
     if tool.description:
         yield f"description: {_quoted(tool.description.strip())}"
     read = readable(field(tool, "input_schema"))
-    ways = Tree(read).top.ways
+    branches = Tree(read).top.branches
     validator = PublishedSchemaValidator(read)
-    properties = {name: node for way in ways for name, node in way.property_nodes.items()}
+    properties = {name: node for branch in branches for name, node in branch.property_nodes.items()}
     yield "parameters:" if properties else "parameters: {}"
     for name, node in properties.items():
         yield f"{_INDENT}{_name(name)}:"
-        required = any(name in way.required for way in ways)
+        required = any(name in branch.required for branch in branches)
         for key, text in _parameter(node, required=required):
             if key != "default" or not refuses(validator, name, json.loads(text)):
                 yield f"{_INDENT * 2}{key}: {text}"
@@ -83,12 +83,12 @@ def _parameter(node: Node, *, required: bool) -> Iterator[tuple[str, str]]:
 
 def _types(node: Node) -> list[str]:
     """Return the accepted JSON types; empty if any is."""
-    kinds = [likely_types(way) for way in node.ways]
+    kinds = [likely_types(branch) for branch in node.branches]
     return list(dict.fromkeys(kind for way_kinds in kinds for kind in way_kinds)) if all(kinds) else []
 
 
 def _first(node: Node, keyword: str) -> Any:
-    return next((value for part in (node, *node.ways) for value in part.says(keyword)), None)
+    return next((value for part in (node, *node.branches) for value in part.says(keyword)), None)
 
 
 def _name(text: str) -> str:
@@ -136,12 +136,12 @@ def _below(node: Node, depth: int) -> list[str]:
     """Return what is within an object or a list: its items, its values, and its properties by union branch."""
     if depth >= _DEEPEST:
         return []
-    lines = list(_contents("each item", map(_item, node.ways), depth))
-    for way in node.ways:
-        for number, item in enumerate(way.prefix, 1):
+    lines = list(_contents("each item", map(_item, node.branches), depth))
+    for branch in node.branches:
+        for number, item in enumerate(branch.prefix, 1):
             lines += _contents(f"item {number}", [item], depth)
     other = "any other name" if node.names else "any name"
-    return [*lines, *_properties(node, depth), *_contents(other, map(_other, node.ways), depth)]
+    return [*lines, *_properties(node, depth), *_contents(other, map(_other, node.branches), depth)]
 
 
 def _contents(what: str, inner: Iterable[Node | None], depth: int) -> Iterator[str]:
@@ -152,21 +152,22 @@ def _contents(what: str, inner: Iterable[Node | None], depth: int) -> Iterator[s
         yield from _indented(_below(node, depth + 1))
 
 
-def _item(way: Node) -> Node | None:
+def _item(branch: Node) -> Node | None:
     """Return the items of a list, unless its type says all of them, or they are listed by their properties."""
-    if not way.may_be("array") or not way.says("items"):
+    if not branch.may_be("array") or not branch.says("items"):
         return None
     says_more = any(
         inner.enum is not None or inner.may_be("array") or _limits(inner) or _other(inner) is not None
-        for inner in way.items.ways
+        for inner in branch.items.branches
     )
-    return way.items if says_more and not any(inner.properties for inner in way.items.ways) else None
+    return branch.items if says_more and not branch.items.names else None
 
 
-def _other(way: Node) -> Node | None:
+def _other(branch: Node) -> Node | None:
     """Return the values of an object under names that it does not declare, if it says what they are."""
-    is_object = "object" in likely_types(way)
-    return way.tree.node(way.extra) if is_object and isinstance(way.extra, Mapping) and way.extra else None
+    is_object = "object" in likely_types(branch)
+    describes = is_object and isinstance(branch.extra, Mapping) and branch.extra
+    return branch.tree.node(branch.extra) if describes else None
 
 
 _LIMITS: Final = {
@@ -179,14 +180,14 @@ _LIMITS: Final = {
 """The keywords that limit the values of a type."""
 
 
-def _limits(way: Node) -> str:
+def _limits(branch: Node) -> str:
     """Return what the values of a branch must satisfy besides their type, to follow "must"."""
     words = Language()
-    keywords = dict.fromkeys(keyword for kind in likely_types(way) for keyword in _LIMITS.get(kind, ()))
+    keywords = dict.fromkeys(keyword for kind in likely_types(branch) for keyword in _LIMITS.get(kind, ()))
     bounds = [
         requirement(keyword, bound, words)
-        for keyword in (() if way.enum is not None else keywords)
-        for bound in way.says(keyword)
+        for keyword in (() if branch.enum is not None else keywords)
+        for bound in branch.says(keyword)
         if bound is not False and not (keyword == "format" and bound in SAMPLES)
     ]
     return words.all_of(list(filter(None, bounds)))
@@ -196,7 +197,8 @@ def _facts(node: Node) -> Iterator[str]:
     """Return what is accepted: types and all allowed values, then the limits."""
     words = Language()
     yield expected(node, words, all_values=True) or "any JSON value"
-    limits = {expected(way, words): _limits(way) for way in node.ways if way.declared_types != ("null",)}
+    branches = (branch for branch in node.branches if branch.declared_types != ("null",))
+    limits = {expected(branch, words): _limits(branch) for branch in branches}
     for kind, limit in limits.items():
         if limit:
             yield f"must {limit}" if len(limits) == 1 else f"{kind} must {limit}"
@@ -204,9 +206,10 @@ def _facts(node: Node) -> Iterator[str]:
 
 def _properties(node: Node, depth: int) -> list[str]:
     """Return a line for each property of an object or of a list's items, with nested properties, by union branch."""
-    objects = (part for way in node.ways for part in (way, *way.items.ways) if part.properties)
+    parts = (part for branch in node.branches for part in (branch, *branch.items.branches))
+    objects = (part for part in parts if part.properties)
     branches = dict.fromkeys(
-        tuple(line for name in way.properties for line in _line(way, name, depth)) for way in objects
+        tuple(line for name in branch.properties for line in _line(branch, name, depth)) for branch in objects
     )
     if len(branches) == 1:
         return [line for lines in branches for line in lines]
@@ -221,10 +224,10 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"{_INDENT}{line}" for line in lines)
 
 
-def _line(way: Node, name: str, depth: int) -> Iterator[str]:
-    node = way.property_nodes[name]
+def _line(branch: Node, name: str, depth: int) -> Iterator[str]:
+    node = branch.property_nodes[name]
     accepted, *limits = _facts(node)
-    facts = [accepted, "required" if name in way.required else "optional", *limits]
+    facts = [accepted, "required" if name in branch.required else "optional", *limits]
     default = _first(node, "default")
     if default is not None and fits_json(default, _LONGEST_DEFAULT):
         facts.append(f"default {json.dumps(default, ensure_ascii=False)}")

@@ -31,10 +31,10 @@ def strict_fields(steps: Iterable[ReadingStep], validator: Validator) -> set[Pat
     if validator.by_schema:
         return set()
     changed = (
-        step.to
+        step.result_path
         for step in steps
         if isinstance(step.sent, _SCALARS) and isinstance(step.value, _SCALARS) and step.changes_value
-        if step.to and json_type(step.sent) != json_type(step.value)
+        if step.result_path and json_type(step.sent) != json_type(step.value)
     )
     return {path for path in changed if validator.is_strict_at(path)}
 
@@ -48,11 +48,10 @@ def only_values(
     """
     scalars: dict[tuple[str | None, ...], tuple[Path, Any]] = {}
     for step in steps:
-        is_scalar = step.to and step.changes_value and isinstance(step.value, (str, int, float))
-        if is_scalar and (validator.runs_code or _says_more_than_types(top, step.to)):
-            scalars.setdefault(
-                tuple(part if isinstance(part, str) else None for part in step.to), (step.to, step.value)
-            )
+        is_scalar = step.result_path and step.changes_value and isinstance(step.value, (str, int, float))
+        if is_scalar and (validator.runs_code or _says_more_than_types(top, step.result_path)):
+            pattern = tuple(part if isinstance(part, str) else None for part in step.result_path)
+            scalars.setdefault(pattern, (step.result_path, step.value))
     return {
         path
         for path, value in list(scalars.values())[:_MAX_PLACES]
@@ -66,8 +65,8 @@ def _is_only(top: Node, path: Path, value: Any, arguments: Mapping[str, Any], va
         parents = children(parents, part)
     if any(node.discriminator is not None and node.discriminator.name == path[-1] for node in parents):
         return False  # a tag only says which branch is meant
-    ways = [way for node in children(parents, path[-1]) for way in node.ways]
-    others = list(_other_values(ways, value))
+    branches = [branch for node in children(parents, path[-1]) for branch in node.branches]
+    others = list(_other_values(branches, value))
     return bool(others) and not any(validator.accepts(with_value(arguments, path, other)) for other in others)
 
 
@@ -79,20 +78,19 @@ def _says_more_than_types(top: Node, path: Path) -> bool:
         if child is None:
             return True
         node = child
-    return not all(way.adds_up for way in node.ways)
+    return not all(branch.adds_up for branch in node.branches)
 
 
-def _other_values(ways: Sequence[Node], value: Any) -> Iterator[Any]:
+def _other_values(branches: Sequence[Node], value: Any) -> Iterator[Any]:
     """Yield other values for a place, one of which is accepted unless the value is the only one; none for free text."""
     if isinstance(value, bool):
         yield not value
-    listed = [member for way in ways for member in way.enum or ()]
+    listed = [member for branch in branches for member in branch.enum or ()]
     yield from (member for member in listed[:_MAX_LISTED] if member not in (value, None, ""))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        distances = {*_DISTANCES, abs(value), *(step for way in ways for step in way.says("multipleOf"))} - {
-            0
-        }
+        steps = (step for branch in branches for step in branch.says("multipleOf"))
+        distances = {*_DISTANCES, abs(value), *steps} - {0}
         yield from (other for step in distances for other in (value - step, value + step))
     if isinstance(value, str) and not listed:
-        patterns = (pattern for way in ways for pattern in way.says("pattern"))
+        patterns = (pattern for branch in branches for pattern in branch.says("pattern"))
         yield from (f"{value}x" for pattern in patterns if _LITERAL.fullmatch(pattern))

@@ -8,14 +8,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.schema.checks import holds
-from mcp_lenient.schema.node import Node, discriminator_of, fits
+from mcp_lenient.schema.node import Node, discriminator_of
 from mcp_lenient.types import Fault, FaultKind, Path
 from mcp_lenient.values.json_values import has_whole_float, json_type
 from mcp_lenient.values.language import Text
 from mcp_lenient.values.limits import MOST_FAULTS
 
 if TYPE_CHECKING:
-    from mcp_lenient.refusal.locations import Location, Refused
+    from mcp_lenient.refusal.locations import Location, RefusedCall
 
 _ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
@@ -48,14 +48,14 @@ def _fault(path: Path, keyword: str | None, node: Node | None, bound: Any = None
 
 
 def faults(
-    node: Node, value: Any, path: Path = (), *, exact: bool = False, is_refused: bool = False
+    node: Node, value: Any, path: Path = (), *, exact_integers: bool = False, is_refused: bool = False
 ) -> tuple[Fault, ...]:
     """Return what a schema refuses of a value and in it, at most 1,000 faults.
 
-    Of a union, the faults of the branch that the value most likely targets. ``exact`` refuses ``7.0`` for an integer; with
+    Of a union, the faults of the branch that the value most likely targets. ``exact_integers`` refuses ``7.0`` for an integer; with
     ``is_refused`` a value is looked through even if the schema accepts it.
     """
-    search = _FaultSearch(exact=exact)
+    search = _FaultSearch(exact_integers=exact_integers)
     faults_here = search.reasons(node, value, path) if is_refused else search.of(node, value, path)
     return tuple(islice({(fault.path, fault.keyword): fault for fault in faults_here}.values(), MOST_FAULTS))
 
@@ -64,7 +64,7 @@ def faults(
 class _FaultSearch:
     """The traversal, at one strictness. A node visits a place once, however unions nest."""
 
-    exact: bool
+    exact_integers: bool
     _visits_left: int = _MAX_VISITS
     _seen: dict[tuple[Node, Path], tuple[Fault, ...]] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ class _FaultSearch:
         self._visits_left -= 1
         at = node, path
         if at not in self._seen:
-            is_whole = not (self.exact and (node.looks_within or node.is_only("integer")))
+            is_whole = not (self.exact_integers and (node.looks_within or node.is_only("integer")))
             accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
             faults_here = (
                 () if accepted else (*self.reasons(node, value, path),) or (_fault(path, None, node),)
@@ -86,7 +86,7 @@ class _FaultSearch:
         """Yield the faults of a value that is known to be refused."""
         if node.is_union:
             yield from self._of_union(node, value, path)
-        elif not fits(node.declared_types, value, exact_integers=self.exact):
+        elif not node.fits(value, exact_integers=self.exact_integers):
             yield _fault(path, "type", node)
         elif not node.lists(value):
             yield _fault(path, "enum", node)
@@ -105,8 +105,8 @@ class _FaultSearch:
                     yield from self.of(node.item(index), entry, (*path, index))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
-        targets = node.likely_ways(value, exact_integers=self.exact)
-        listed = [way for way in targets if way.lists(value)]
+        targets = node.likely_branches(value, exact_integers=self.exact_integers)
+        listed = [branch for branch in targets if branch.lists(value)]
         if not listed:
             return [_fault(path, "enum" if targets else "type", node)]
         tags = discriminator_of(targets) if isinstance(value, Mapping) else None
@@ -114,21 +114,22 @@ class _FaultSearch:
             keyword = "enum" if tags.name in value else "required"
             return [_fault((*path, tags.name), keyword, tags.tags)]
         if isinstance(value, Mapping):
-            shared = {way: len(value.keys() & way.properties.keys()) for way in listed}
+            shared = {branch: len(value.keys() & branch.properties.keys()) for branch in listed}
             most = max(shared.values())
-            listed = [way for way in listed if shared[way] == most]
-        per_branch = [list(self.reasons(way, value, path)) for way in listed[:_MAX_BRANCHES]]
+            listed = [branch for branch in listed if shared[branch] == most]
+        per_branch = [list(self.reasons(branch, value, path)) for branch in listed[:_MAX_BRANCHES]]
         best = min(per_branch, key=len)
-        if len(per_branch) > 1 and all({fault.path for fault in branch} == {path} for branch in per_branch):
-            return [_fault(path, best[0].keyword, node, per_branch)]
-        missing = [[fault for fault in branch if _lacks_property(fault, path)] for branch in per_branch]
-        others = [[fault for fault in branch if not _lacks_property(fault, path)] for branch in per_branch]
-        needed = list(dict.fromkeys(tuple(fault.path[-1] for fault in branch) for branch in missing))
-        is_same = len({frozenset((fault.path, fault.keyword) for fault in branch) for branch in others}) == 1
-        if len(needed) > 1 and () not in needed and is_same:
+        paths = {fault.path for faults in per_branch for fault in faults}
+        if len(per_branch) > 1 and all(per_branch) and paths == {path}:
+            return [replace(_fault(path, best[0].keyword, node), alternatives=tuple(per_branch))]
+        missing = [[fault for fault in faults if _lacks_property(fault, path)] for faults in per_branch]
+        others = [[fault for fault in faults if not _lacks_property(fault, path)] for faults in per_branch]
+        needed = {tuple(fault.path[-1] for fault in names): names for names in missing}
+        distinct_others = {frozenset((fault.path, fault.keyword) for fault in faults) for faults in others}
+        if len(needed) > 1 and () not in needed and len(distinct_others) == 1:
             # None of them is required alone: each branch requires others.
             at = per_branch.index(best)
-            return [replace(missing[at][0], bound=tuple(needed)), *others[at]]
+            return [replace(missing[at][0], alternatives=tuple(needed.values())), *others[at]]
         return best
 
 
@@ -185,10 +186,8 @@ def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[F
 
 
 def _of_key(path: Path, keys: Node | None) -> Fault:
-    """Return the fault of a key, with what the schema of keys finds in it as its bound."""
-    return _fault(
-        path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], is_refused=True)
-    )
+    refused = () if keys is None else faults(keys, path[-1], is_refused=True)
+    return replace(_fault(path, "propertyNames", keys), alternatives=(refused,))
 
 
 # --- faults of a tool's own validator ------------------------------------------------------------------------
@@ -200,7 +199,7 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 }
 
 
-def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
+def explained(refused: RefusedCall, judged: Sequence[Fault]) -> Iterator[Fault]:
     """Yield the most helpful faults of a validator, as the published schema has them.
 
     None above others at a value of the right type, and none below a wrong or tied value.
@@ -226,14 +225,14 @@ def _above(path: Path) -> Iterator[Path]:
     return (path[:length] for length in range(len(path)))
 
 
-def _is_of_type(refused: Refused, path: Path) -> bool:
-    node, value = refused.look(path).node, refused.look(path).value
-    return node is None or bool(node.fitting(value, exact_integers=refused.exact))
+def _is_of_type(refused: RefusedCall, path: Path) -> bool:
+    node, value = refused.location(path).node, refused.location(path).value
+    return node is None or bool(node.fitting(value, exact_integers=refused.exact_integers))
 
 
-def _says_no_more(refused: Refused, fault: Fault) -> bool:
+def _says_no_more(refused: RefusedCall, fault: Fault) -> bool:
     """Return whether a ready-made normalizer has refused the types that the schema refuses, which says what came as well."""
-    node = refused.look(fault.path).node
+    node = refused.location(fault.path).node
     if fault.kind != "type" or not isinstance(fault.detail, Text) or node is None:
         return False
     from mcp_lenient.refusal.sentences import type_words
@@ -241,37 +240,42 @@ def _says_no_more(refused: Refused, fault: Fault) -> bool:
     return fault.expected_types == node.once(type_words)
 
 
-def _explained(refused: Refused, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
+def _explained(refused: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
     if _says_no_more(refused, fault):
         fault = Fault(fault.path, fault.kind)
     if fault.keyword or fault.error_code or fault.kind in ("ambiguous", "size"):
         return (fault,)
     if fault.kind == "key":
-        maps = refused.look(fault.path[:-1]).ways
-        keys = [way.tree.node(schema) for way in maps for schema in way.says("propertyNames")]
+        maps = refused.location(fault.path[:-1]).branches
+        keys = [branch.tree.node(schema) for branch in maps for schema in branch.says("propertyNames")]
         return (_of_key(fault.path, refused.top.tree.any_of(keys)), fault)
-    place = refused.look(fault.path)
+    place = refused.location(fault.path)
     # A sentence about this value: the schema of values below or beside it is not the reason.
     has_text = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
     # A validator reports the faults of every branch of a union of objects.
-    for around in () if has_text else map(refused.look, _above(fault.path)):
-        is_union = isinstance(around.value, Mapping) and sum(bool(way.properties) for way in around.ways) > 1
+    for around in () if has_text else map(refused.location, _above(fault.path)):
+        objects = [branch for branch in around.branches if branch.properties]
+        is_union = isinstance(around.value, Mapping) and len(objects) > 1
         if is_union and (union_faults := _by_schema(refused, around, cache)):
             return union_faults
     if fault.kind in _OF_NAMES:
         return (replace(fault, keyword=_OF_NAMES[fault.kind], node=place.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
-    shown = refused.look(fault.path[:-1]) if place.node is None else place
+    shown = refused.location(fault.path[:-1]) if place.node is None else place
     schema_faults = _by_schema(refused, shown, cache)
     if shown is not place or has_text:
         schema_faults = tuple(entry for entry in schema_faults if entry.path == shown.path)
     return (*schema_faults, fault) if has_text or not schema_faults else schema_faults
 
 
-def _by_schema(refused: Refused, place: Location, cache: dict[Path, tuple[Fault, ...]]) -> tuple[Fault, ...]:
+def _by_schema(
+    refused: RefusedCall, place: Location, cache: dict[Path, tuple[Fault, ...]]
+) -> tuple[Fault, ...]:
     if place.node is None:
         return ()
     if place.path not in cache:
-        cache[place.path] = faults(place.node, place.value, place.path, exact=refused.exact, is_refused=True)
+        cache[place.path] = faults(
+            place.node, place.value, place.path, exact_integers=refused.exact_integers, is_refused=True
+        )
     return cache[place.path]

@@ -53,14 +53,14 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     """
     if not isinstance(value, (dict, list)) or len(path) > _DEEPEST:
         return
-    ways = _ways(node, value)
-    if len(ways) != 1 or ways[0].is_union:  # another branch may read the name
+    branches = _ways(node, value)
+    if len(branches) != 1 or branches[0].is_union:  # another branch may read the name
         return
-    way = ways[0]
+    branch = branches[0]
     if isinstance(value, dict):
-        yield from ((*path, key) for key in names_in_other_style(way, value))
+        yield from ((*path, key) for key in names_in_other_style(branch, value))
     for key, entry in entries(value):
-        child = way.child(key) if isinstance(entry, (dict, list)) else None
+        child = branch.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:
             yield from misnamed(child, entry, (*path, key))
 
@@ -137,41 +137,42 @@ class _NameSearch:
 
     def names(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
         """Yield the paths of ignored names of an object or list that any of these nodes describes."""
-        ways = list(dict.fromkeys(way for node in nodes if node for way in _ways(node, value)))
-        self._visits += max(len(ways) - 1, 0)  # without unions, the size of the value is the bound
+        branches = list(dict.fromkeys(branch for node in nodes if node for branch in _ways(node, value)))
+        self._visits += max(len(branches) - 1, 0)  # without unions, the size of the value is the bound
         if self._visits > _VISITS:
             raise OutOfSteps
         if isinstance(value, Mapping):
-            if len(ways) > 1:
-                taking = [way for way in ways if way.takes(value)]
-                lost = {(*path, key) for key in self._lost(ways, taking, value)}
+            if len(branches) > 1:
+                taking = [branch for branch in branches if branch.takes(value)]
+                lost = {(*path, key) for key in self._lost(branches, taking, value)}
                 self.lost |= lost
                 yield from lost
-                ways = taking or ways
-            yield from ((*path, key) for key in self._misspelled(ways, value, path))
+                branches = taking or branches
+            yield from ((*path, key) for key in self._misspelled(branches, value, path))
         for key, entry in entries(value):
             if isinstance(entry, (dict, list)):
-                yield from self.names([way.child(key) for way in ways], entry, (*path, key))
+                yield from self.names([branch.child(key) for branch in branches], entry, (*path, key))
 
-    def _lost(self, ways: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
+    def _lost(self, branches: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""
-        named = {key for key in value if any(key in way.properties for way in ways)}
+        named = {key for key in value if any(key in branch.properties for branch in branches)}
         # A branch holds a name that it declares, or keeps every other one.
         held = [
             named
-            if (self.open_knows_all and not way.properties) or way.extra is not None
-            else {key for key in named if way.declares(key)}
-            for way in taking or ways
+            if (self.open_knows_all and not branch.properties) or branch.extra is not None
+            else {key for key in named if branch.declares(key)}
+            for branch in taking or branches
         ]
         return set() if taking and named in held else named - named.intersection(*held)
 
-    def _misspelled(self, ways: Sequence[Node], value: Mapping[str, Any], path: Path) -> Iterator[str]:
-        if len(ways) > 1 and any(self.open_knows_all and not (way.properties or way.closed) for way in ways):
+    def _misspelled(self, branches: Sequence[Node], value: Mapping[str, Any], path: Path) -> Iterator[str]:
+        is_union = len(branches) > 1 and self.open_knows_all
+        if is_union and any(not (branch.properties or branch.closed) for branch in branches):
             return
-        declared = {key for way in ways for key in value if key in way.properties}
-        for way in ways:
-            for key in way.undeclared(value) if way.properties else ():
-                if key not in declared and self._is_spelling(way, value, path, key):
+        declared = {key for branch in branches for key in value if key in branch.properties}
+        for branch in branches:
+            for key in branch.undeclared(value) if branch.properties else ():
+                if key not in declared and self._is_spelling(branch, value, path, key):
                     yield key
 
     def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:

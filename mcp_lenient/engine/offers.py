@@ -11,12 +11,12 @@ from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.groups import NOTHING, FaultGroup, Offered, grouped
-from mcp_lenient.refusal.locations import MAX_SUGGESTION, Refused, without_format
+from mcp_lenient.refusal.locations import MAX_SUGGESTION, RefusedCall, without_format
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
-from mcp_lenient.values.display import exact, fits_json, is_name
+from mcp_lenient.values.display import fits_json, is_name, is_quotable
 from mcp_lenient.values.json_values import json_type, plain, pointer, same_json
 from mcp_lenient.values.patches import REMOVED, Patch, difference, path_at, value_at, with_value
 
@@ -40,7 +40,8 @@ def violations_of(
     ``spelled`` are the arguments with the source spelling of numbers. For a destructive tool nothing is corrected.
     """
     exact_integers, faults = validator.exact_integers, outcome.faults
-    refused = Refused(plan.top, outcome.arguments, plan.policy, exact_integers, plan.destructive, as_texts)
+    about_call = exact_integers, plan.destructive, as_texts
+    refused = RefusedCall(plan.top, outcome.arguments, plan.policy, *about_call)
     groups, untold = grouped(refused, explained(refused, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
     offers = Offers(refused, spelled, faults, validator, reader)
@@ -57,7 +58,12 @@ class Offers:
     """The search for corrections of one refused call."""
 
     def __init__(
-        self, refused: Refused, spelled: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
+        self,
+        refused: RefusedCall,
+        spelled: Any,
+        faults: Sequence[Fault],
+        validator: Validator,
+        reader: Reader,
     ) -> None:
         self._refused, self._spelled, self._faults = refused, spelled, faults
         self._validator, self._reader = validator, reader
@@ -83,8 +89,8 @@ class Offers:
                 fixes += [fix] if fix else []
                 is_meant = group.code == "unknown" or (group.code == "missing" and not is_several)
                 likely += [patch] * (is_correction or is_meant)
-        if group.rivals:  # one reading alone would decide what is not known
-            fixes = fixes if len(fixes) == len(group.rivals) <= MAX_OFFERS else []
+        if group.readings:  # one reading alone would decide what is not known
+            fixes = fixes if len(fixes) == len(group.readings) <= MAX_OFFERS else []
         is_several = group.code == "unknown" and self._may_hold_several(group.first.path)
         return Offered(tuple(fixes[:most]), tuple(likely), is_several)
 
@@ -92,8 +98,8 @@ class Offers:
 
     def _changes(self, group: FaultGroup) -> Iterator[Change]:
         paths, path = group.paths, group.first.path
-        if group.rivals:
-            yield from ({path: value} for value in group.rivals)
+        if group.readings:
+            yield from ({path: value} for value in group.readings)
         elif group.code in ("missing", "unknown"):
             for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
                 ideas = [self._of_name(path, length, is_missing=group.code == "missing") for path in paths]
@@ -107,17 +113,14 @@ class Offers:
 
     def _read(self, path: Path, *, only: str = "") -> Iterator[Any]:
         """Yield the values that the uncertain rules make of a value."""
-        place = self._refused.look(path)
+        place = self._refused.location(path)
         if place.node is None or not place.present or place.secret:
             return
-        kind, name = json_type(place.value), path[-1] if path and isinstance(path[-1], str) else None
-        optional, call = place.optional, self._reader.top.call
-        declared_name = name if place.declared else None
-        here = Place(place.node, call, path, path, declared_name, optional=optional, item=name is None)
+        kind, here = json_type(place.value), place.as_place(place.node, self._reader.top.call)
         for rule in self._rules:
             if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
-                is_tried = optional or not rule.leaves_out
-                gives_it = not rule.gives or any(rule.obstacle(way) is None for way in place.ways)
+                is_tried = place.optional or not rule.leaves_out
+                gives_it = not rule.gives or any(rule.obstacle(branch) is None for branch in place.branches)
                 yield from rule.apply(here, place.value) if is_tried and gives_it else ()
 
     def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
@@ -131,19 +134,19 @@ class Offers:
 
     def _with_other_names(self, path: Path) -> Iterator[Any]:
         """Yield an object with other names, as the uncertain rules make it."""
-        owner = self._refused.look(path)
+        owner = self._refused.location(path)
         if isinstance(owner.value, dict) and not owner.secret:
-            for way in self._refused.likely_ways(owner)[:MAX_OFFERS]:
-                place = Place(way, self._reader.top.call, path, path)
+            for branch in self._refused.likely_branches(owner)[:MAX_OFFERS]:
+                place = Place(branch, self._reader.top.call, path, path)
                 for rule in self._rules:
                     yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
 
     def _may_hold_several(self, path: Path) -> bool:
-        owner, key = self._refused.look(path[:-1]), path[-1]
+        owner, key = self._refused.location(path[:-1]), path[-1]
         if not isinstance(owner.value, dict) or owner.secret or not isinstance(key, str):
             return False
-        ways = self._refused.likely_ways(owner)[:1]
-        places = [Place(way, self._reader.top.call, path, path) for way in ways]
+        branches = self._refused.likely_branches(owner)[:1]
+        places = [Place(branch, self._reader.top.call, path, path) for branch in branches]
         return any(may_hold_several(place, owner.value, key) for place in places)
 
     # Whether it corrects the call
@@ -154,14 +157,14 @@ class Offers:
         What is moved may need a repair as well.
         """
         for path in self._ends(patch, "path"):
-            if any(without_format(self._refused.look(path).node, value_at(new, path), path)):
+            if any(without_format(self._refused.location(path).node, value_at(new, path), path)):
                 return False
         if self._has_only_others(new, group):
             return True
         if all(operation["op"] != "move" for operation in patch):
             return False
         for path in change:
-            node = self._refused.look(path).node
+            node = self._refused.location(path).node
             if node is not None:
                 place = Place(node, self._reader.top.call, path, path)
                 try:
@@ -207,7 +210,7 @@ class Offers:
         if all(map(self._is_as_sent, ends)):
             return patch
         path = group.first.path[:1]
-        value, place = value_at(new, path), self._refused.look(path)
+        value, place = value_at(new, path), self._refused.location(path)
         is_text = isinstance(value_at(self._sent, path), str) and isinstance(value, (dict, list))
         if not is_text or any(end[:1] != path for end in ends) or not self._refused.may_suggest(place, value):
             return ()
@@ -230,8 +233,8 @@ class Offers:
     def _may_name(self, path: Path) -> bool:
         """Return whether no key of a path was chosen by the caller and may be a value."""
         keys = [part for part in path if isinstance(part, str)]
-        is_visible = not path or self._refused.look(path[:1]).declared or is_name(keys[0])
-        return is_visible and all(map(exact, keys))
+        is_visible = not path or self._refused.location(path[:1]).declared or is_name(keys[0])
+        return is_visible and all(map(is_quotable, keys))
 
     def _may_show(self, operation: Mapping[str, Any], group: FaultGroup) -> bool:
         """Return whether a value is short, and contains nothing secret or undeclared."""
@@ -240,6 +243,6 @@ class Offers:
             return True
         here = (location for location in group.places if pointer(location.path) == operation["path"])
         place = next(here, group.places[0])
-        if any(value in (way.enum or ()) for way in place.ways):
+        if place.node is not None and value in place.node.members:
             return not place.secret and fits_json(value, MAX_SUGGESTION)
         return self._refused.may_suggest(place, value)

@@ -113,41 +113,38 @@ class Plan:
         """Whether no rule of the author's own renames keys by their values."""
         self._rules_at: dict[tuple[type[Any], Node, str, bool, bool], Any] = {}
 
-    def rules(
-        self, rule_type: type[R], node: Node, kind: str, *, in_union: bool = False, optional: bool = False
-    ) -> tuple[R, ...]:
-        """Return the rules that read values of a JSON type at a node, cheapest first; an optional value may be left out.
-
-        In a branch of a union of several types, only literal rules read a value of another type.
-        """
-        key = (rule_type, node, kind, in_union, optional)
+    def rules(self, rule_type: type[R], place: Place, kind: str) -> tuple[R, ...]:
+        """Return the rules that read values of a JSON type at a place, cheapest first."""
+        key = (rule_type, place.node, kind, place.in_mixed_union, place.optional)
         rules: tuple[R, ...] | None = self._rules_at.get(key)
         if rules is None:
             selected = [
                 rule
                 for rule in self._rules
                 if isinstance(rule, rule_type)
-                if self.obstacle(rule, node, kind, in_union=in_union, optional=optional) is None
+                if self.obstacle(rule, place, kind) is None
             ]
             if rule_type is not NameRule:  # of these, the first that finds a name wins
                 selected.sort(key=_COST)
             rules = self._rules_at[key] = tuple(selected)
         return rules
 
-    def obstacle(
-        self, rule: Rule, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
-    ) -> Obstacle | None:
-        """Return why a rule is not applied to a value of a JSON type at a node; None if it is."""
+    def obstacle(self, rule: Rule, place: Place, kind: str) -> Obstacle | None:
+        """Return why a rule is not applied to a value of a JSON type at a place; None if it is.
+
+        In a branch of a union of several types, only literal rules read a value of another type.
+        """
+        node = place.node
         if kind not in rule.takes:
             return Obstacle.TAKES
         if node.unread:
             return Obstacle.UNREAD
         if isinstance(rule, ValueRule):
-            if rule.leaves_out and not optional:
+            if rule.leaves_out and not place.optional:
                 return Obstacle.REQUIRED
             if (obstacle := rule.obstacle(node)) is not None:
                 return obstacle
-            if in_union and not (rule.literal or rule.leaves_out or kind in node.accepted_types):
+            if place.in_mixed_union and not (rule.literal or rule.leaves_out or kind in node.accepted_types):
                 return Obstacle.UNION
         return self._obstacle(rule)
 
@@ -162,11 +159,11 @@ class Plan:
 
 
 class ReadingStep(NamedTuple):
-    """One rule applied to one value: ``path`` is where the value was sent, ``to`` where the result is."""
+    """One rule applied to one value: ``path`` is where the value was sent, ``result_path`` where the result is."""
 
     rule: str
     path: Path
-    to: Path
+    result_path: Path
     sent: Any
     value: Any
 
@@ -282,7 +279,7 @@ class Reader:
             if place.path and not scope.full and self.takes(place.node, value):
                 return Reading(value)
             self._by_rules(place, value, readings, hops=hops, partly=partly)
-        if readings and place.path and not place.branch and place.node.lists_values:
+        if readings and place.path and not place.in_union and place.node.lists_values:
             readings = _without_only_values(place, value, readings)
         return _best(place, value, readings)
 
@@ -292,7 +289,7 @@ class Reader:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         rule_type: type[ValueRule | CallRule] = ValueRule if place.path else CallRule
         kind = _KINDS.get(type(value), "")
-        rules = self.plan.rules(rule_type, place.node, kind, in_union=place.union, optional=place.optional)
+        rules = self.plan.rules(rule_type, place, kind)
         best: float = readings[0].cost if readings and readings[0].whole else inf
         if not rules or best < rules[0].cost:
             return
@@ -317,7 +314,7 @@ class Reader:
         self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool
     ) -> Reading:
         """Return the reading of a value by what a rule made of it."""
-        step = ReadingStep(rule.name, place.path, place.to, sent, new)
+        step = ReadingStep(rule.name, place.path, place.result_path, sent, new)
         if isinstance(new, str) and not place.node.expects(new):
             return Reading(new, whole=False)
         if new is ABSENT or (place.path and self.takes(place.node, new)):
@@ -358,8 +355,8 @@ class Reader:
         if tagged is not None:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
-        ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
-        readings = [self.read(place.as_branch(way), value, below) for way in ways]
+        branches, below = (fitting, scope) if fitting else (node.branches, BY_SCHEMA)
+        readings = [self.read(place.as_branch(branch), value, below) for branch in branches]
         whole = [reading for reading in readings if reading.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.accepted_types:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
@@ -374,10 +371,10 @@ class Reader:
             return []
         # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
         if not isinstance(value, str):
-            targets = node.likely_ways(value, exact_integers=self._exact)
-            ways = targets if len(targets) == 1 else ()
-        of_ways = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
-        return [reading for reading in of_ways if reading.steps or reading.ties][:1]
+            targets = node.likely_branches(value, exact_integers=self._exact)
+            branches = targets if len(targets) == 1 else ()
+        of_branches = (self.read(place.as_branch(branch), value, scope, partly=True) for branch in branches)
+        return [reading for reading in of_branches if reading.steps or reading.ties][:1]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
@@ -391,17 +388,15 @@ class Reader:
         keys = [discriminator.name] if discriminator.name in value else alike
         if len(keys) != 1:
             return None
-        key, to = keys[0], (*place.to, discriminator.name)
-        tag = self.read(
-            Place(discriminator.tags, place.call, (*place.path, key), to, discriminator.name), value[key]
-        )
+        key, name = keys[0], discriminator.name
+        tag = self.read(place.inside(discriminator.tags, key, name, name=name), value[key])
         if not tag.whole:
             return None
         branch = discriminator.owner(tag.value)
         if branch is None:  # the repair of the tag is tried without
             return []
         # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
-        below = BY_SCHEMA if tag.cost or key != discriminator.name else scope
+        below = BY_SCHEMA if tag.cost or key != name else scope
         retagged = {**value, key: tag.value} if tag.cost else value
         inner = self.read(place.as_branch(branch), retagged, below, partly=partly)
         return [_together(inner.value, [tag, inner])] if inner.whole or partly else []
@@ -414,7 +409,7 @@ class Reader:
         if has_too_many and are_read and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
         # Below the top, and by our rules, the keys alone decide if a branch may be meant.
-        is_by_keys = place.branch and place.path and scope.full and not partly and self.plan.renames_by_keys
+        is_by_keys = place.in_union and place.path and scope.full and not partly and self.plan.renames_by_keys
         shape = (node, frozenset(value)) if is_by_keys else None
         if shape in self._unfit:
             return _NO_READING
@@ -453,7 +448,7 @@ class Reader:
                 out[name] = sent
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
-            inner = Place(child, place.call, (*place.path, key), (*place.to, name), declared, optional)
+            inner = place.inside(child, key, name, name=declared, optional=optional)
             reading = self._read_refused(inner, sent, below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
@@ -473,9 +468,7 @@ class Reader:
         self._spend()  # undeclared keys cost time as well
         child = node.child(name)
         if child is None and name in scope.below:
-            alike = [
-                declared for declared in node.once(spellings).get(squashed(name), ()) if declared not in value
-            ]
+            alike = [other for other in node.once(spellings).get(squashed(name), ()) if other not in value]
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
         return None, child
 
@@ -483,11 +476,12 @@ class Reader:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
         renames: dict[str, Reading] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
-        for rule in self.plan.rules(NameRule, place.node, "object"):
+        for rule in self.plan.rules(NameRule, place, "object"):
             remaining = place._replace(unknown=[key for key in unknown if key not in renames])
             for key, name in rule.apply(remaining, value):
-                to, new = (place.to, ABSENT) if name is ABSENT else ((*place.to, name), value[key])
-                step = ReadingStep(rule.name, (*place.path, key), to, value[key], new)
+                sent, added = value[key], () if name is ABSENT else (name,)
+                new, result_path = sent if added else ABSENT, (*place.result_path, *added)
+                step = ReadingStep(rule.name, (*place.path, key), result_path, sent, new)
                 renames[key] = Reading(name, rule.cost, (step,))
         uses = Counter(rename.value for rename in renames.values() if rename.value is not ABSENT)
         return {key: rename for key, rename in renames.items() if uses[rename.value] < 2}
@@ -501,7 +495,7 @@ class Reader:
             below, item = scope.below.get(index, BY_SCHEMA), place.node.item(index)
             if below.full and self.takes(item, value[index]):
                 continue
-            inner = Place(item, place.call, (*place.path, index), (*place.to, index), item=True, mixed=mixed)
+            inner = place.inside(item, index, index, in_mixed_list=mixed)
             reading = self._read_refused(inner, value[index], below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
@@ -553,7 +547,7 @@ def _renames_declared(place: Place, reading: Reading) -> bool:
     return any(
         step.path[above] in place.node.names
         for step in reading.steps
-        if step.value is not ABSENT and len(step.path) > above and step.path[above] != step.to[above]
+        if step.value is not ABSENT and len(step.path) > above and step.path[above] != step.result_path[above]
     )
 
 
@@ -570,7 +564,7 @@ def _best(place: Place, value: Any, readings: Sequence[Reading]) -> Reading:
     if len(values) == 1:
         return cheapest[0]
     if place.path or not isinstance(value, dict):
-        return Reading(value, whole=False, ties=(_tie(place.to, values),))
+        return Reading(value, whole=False, ties=(_tie(place.result_path, values),))
     return _tied(value, cheapest)
 
 
@@ -589,7 +583,7 @@ def _tied(sent: dict[str, Any], readings: Sequence[Reading]) -> Reading:
 
 
 def _tie(path: Path, values: Sequence[Any]) -> Fault:
-    return Fault(path, "ambiguous", bound=tuple(values))
+    return Fault(path, "ambiguous", readings=tuple(values))
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

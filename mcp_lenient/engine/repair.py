@@ -55,14 +55,14 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
         value, steps = _needed(value, steps, validator, faults) or (plain(arguments), ())
     repairs = tuple([step.repair for step in steps])
     if is_repaired and steps:
-        exact = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
-        if exact:
-            return _without(exact, value, steps, validator)
+        strict_paths = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
+        if strict_paths:
+            return _without(strict_paths, value, steps, validator)
         ignored = ignored_names(reader.plan.top, value, validator, repairs)
         return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
-    exact = strict_fields(steps, validator)
-    if exact:
-        outcome = _without(exact, value, steps, validator)
+    strict_paths = strict_fields(steps, validator)
+    if strict_paths:
+        outcome = _without(strict_paths, value, steps, validator)
         return replace(outcome, faults=(*reading.ties, *outcome.faults))
     remaining = faults if faults and not steps else validator.faults(value)
     if remaining or reading.ties:
@@ -75,7 +75,8 @@ def _without(
     paths: AbstractSet[Path], value: Any, steps: Sequence[ReadingStep], validator: Validator
 ) -> Outcome:
     """Refuse a call whose values at these paths were not sent exactly; the other repairs stay, also of their names."""
-    undone = [step for step in steps if step.to in paths and (step.changes_value or step.value is ABSENT)]
+    changes = (step for step in steps if step.changes_value or step.value is ABSENT)
+    undone = [step for step in changes if step.result_path in paths]
     value = _undone(value, undone)
     repairs = tuple([step.repair for step in steps if step not in undone])
     return Outcome("refused", value, repairs, validator.faults(value))
@@ -119,9 +120,9 @@ def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
     outermost: dict[int, ReadingStep] = {}
     places: set[Path] = set()
     for at, step in steps.items():
-        if places.isdisjoint(step.to[:length] for length in range(len(step.to) + 1)):
+        if places.isdisjoint(step.result_path[:length] for length in range(len(step.result_path) + 1)):
             outermost[at] = step
-            places.add(step.to)
+            places.add(step.result_path)
     return outermost
 
 
@@ -129,7 +130,7 @@ def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:
     """Return a value with each value that these steps changed as it was sent, under the name that it has now."""
     undone = deepcopy(value) if steps else value
     for step in reversed(steps):
-        *above, last = step.to
+        *above, last = step.result_path
         container = undone
         for part in above:
             container = container[part]
@@ -139,4 +140,4 @@ def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:
 
 def _above(step: ReadingStep) -> set[Path]:
     """Return the paths of a value and of all that it is in, as it was sent and as it is now."""
-    return {path[:length] for path in (step.path, step.to) for length in range(len(path) + 1)}
+    return {path[:length] for path in (step.path, step.result_path) for length in range(len(path) + 1)}

@@ -29,6 +29,6 @@ def _with_texts(nodes: Sequence[Node], value: Any) -> Any:
         return {key: _with_texts(children(nodes, key), entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_with_texts(children(nodes, index), item) for index, item in enumerate(value)]
-    if isinstance(value, SpelledFloat) and any(way.may_be("string") for node in nodes for way in node.ways):
-        return value.spelling
-    return plain(value)
+    branches = (branch for node in nodes for branch in node.branches)
+    is_text = isinstance(value, SpelledFloat) and any(branch.may_be("string") for branch in branches)
+    return value.spelling if is_text else plain(value)

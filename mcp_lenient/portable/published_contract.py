@@ -18,7 +18,7 @@ from mcp_lenient.portable.publishing import (
     read_back,
     spelled_back,
 )
-from mcp_lenient.refusal.locations import Refused
+from mcp_lenient.refusal.locations import RefusedCall
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place as shown_place
@@ -54,7 +54,7 @@ class PublishedValidator(WrappedValidator):
         read = read_back(self.published, arguments)
         unreadable = [Fault(place.path, "value", reason=place.reason) for place in read.unreadable]
         parameters = {fault.path[:1] for fault in unreadable}
-        refused = Refused(self.plan.top, read.arguments, self.plan.policy)
+        refused = RefusedCall(self.plan.top, read.arguments, self.plan.policy)
         others = (
             self._placed(_by_author(refused, fault), arguments)
             for fault in self.validator.faults(read.arguments)
@@ -80,15 +80,16 @@ class PublishedValidator(WrappedValidator):
         return self.validator.distinguishes(first.arguments, second.arguments)
 
 
-def _by_author(refused: Refused, fault: Fault) -> Fault:
+def _by_author(refused: RefusedCall, fault: Fault) -> Fault:
     """Return a fault with the author's values or limit, which the published schema may only describe."""
-    place = refused.look(fault.path)
+    place = refused.location(fault.path)
     if place.node is None or fault.of_name:
         return fault
     if fault.kind == "value" and not fault.detail:
         explanations = (entry for entry in explained(refused, [fault]) if entry.path == fault.path)
         return next((entry for entry in explanations if entry.keyword != "type"), fault)
-    return replace(fault, node=fault.node or place.node) if any(way.enum for way in place.ways) else fault
+    has_values = place.node is not None and place.node.members
+    return replace(fault, node=fault.node or place.node) if has_values else fault
 
 
 def _with_any_values(schema: Any) -> Any:

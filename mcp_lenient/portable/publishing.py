@@ -184,8 +184,9 @@ def _loosened(root: Mapping[str, Any], sub: Any, *, is_optional: bool) -> Any:
     types: list[str | None] = [kind for branch in branches for kind in _types(branch) or (None,)]
     also = ["string", "null"] if is_optional else ["string"]
     if None in types or len(types) > len(set(types)) or (word is not None and len(asserted) > 1):
-        ways = author["anyOf"] if word == "anyOf" and len(asserted) == 1 else [asserted]
-        return {**about, "anyOf": [*ways, *(way for kind in also if (way := {"type": kind}) not in ways)]}
+        branches = author["anyOf"] if word == "anyOf" and len(asserted) == 1 else [asserted]
+        others = ({"type": kind} for kind in also)
+        return {**about, "anyOf": [*branches, *(branch for branch in others if branch not in branches)]}
     for branch in branches:
         _describe_limits(about, branch)
     wanted = list(dict.fromkeys([*types, *also]))
@@ -833,7 +834,7 @@ class _Conversion:
             if members and not (is_root or listed["properties"] or any(map(_is_of_objects, members))):
                 listed[word] = author[word]
             else:
-                required += self._add_ways(listed, members, required, is_one=word == "oneOf")
+                required += self._add_branches(listed, members, required, is_one=word == "oneOf")
         for word, condition in _only(author, *CONDITIONS & words).items():
             _add_note(listed, _keyword_note(word, condition))
         conditional = [author[word] for word in ("then", "else") if is_root and word in author]
@@ -869,17 +870,18 @@ class _Conversion:
         self._alternatives[id(schema)] = schema  # kept alive, so that its id is not reused
         return schema
 
-    def _add_ways(
+    def _add_branches(
         self, listed: Schema, members: list[Schema], required: list[str], *, is_one: bool
     ) -> list[str]:
         """Add the properties of alternatives; return the names that all of them require."""
-        ways = [[name for name in member.get("required", ()) if isinstance(name, str)] for member in members]
-        common = [name for name in ways[0] if all(name in way for way in ways)] if ways else []
+        required_names = (member.get("required", ()) for member in members)
+        lists = [[name for name in names if isinstance(name, str)] for names in required_names]
+        common = [name for name in lists[0] if all(name in names for names in lists)] if lists else []
         for member in members:
             for name, sub in (member.get("properties") or {}).items():
                 listed["properties"][name] = self._alternative(_either(listed["properties"].get(name), sub))
         required_anyway = {*common, *required}
-        sets = [", ".join(name for name in way if name not in required_anyway) for way in ways]
+        sets = [", ".join(name for name in names if name not in required_anyway) for names in lists]
         if any(sets):
             choices = "; or ".join(names or "none of these" for names in dict.fromkeys(sets[:_MOST_WAYS]))
             number = "exactly" if is_one else "at least"

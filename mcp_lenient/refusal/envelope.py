@@ -146,8 +146,8 @@ def _entry(violation: Violation, words: Language) -> dict[str, Any]:
 
 def _parameters(top: Node) -> dict[str, Any]:
     """Return the required and the optional names that fit, and the number of those omitted."""
-    always_required = set.intersection(*(set(way.required) for way in top.ways))
-    required = [shown(name) for name in top.ways[0].required if name in always_required]
+    always_required = set.intersection(*(set(branch.required) for branch in top.branches))
+    required = [shown(name) for name in top.branches[0].required if name in always_required]
     optional = [shown(name) for name in top.names if name not in always_required]
     lists = {"required": required, "optional": optional}
     listed = {key: first_fitting(names, _BYTES_OF_LIST) for key, names in lists.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.refusal.locations import Location, Refused
+from mcp_lenient.refusal.locations import Location, RefusedCall
 from mcp_lenient.refusal.sentences import Wanted, allowed_values, wanted
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, ViolationCode
@@ -58,7 +58,7 @@ class FaultGroup:
         refused: The call.
         code: The kind.
         keyword: The keyword of the first fault.
-        is_of_key: Whether a key of a map is refused; the fault's bound is what the schema of keys refuses.
+        is_of_key: Whether a key of a map is refused.
         faults: Those at the first place, one for each keyword; the author's comes last.
         places: The first of the places.
         total: The number of places.
@@ -76,7 +76,7 @@ class FaultGroup:
         near: The allowed values, or the declared names beside it, that the caller likely intended.
     """
 
-    refused: Refused
+    refused: RefusedCall
     code: ViolationCode
     keyword: str | None
     is_of_key: bool
@@ -89,12 +89,12 @@ class FaultGroup:
     wanted: Wanted
     types: frozenset[str]
     sent_types: tuple[str, ...]
-    echoes: bool
-    broken: Break | None
+    may_echo: bool
+    json_break: Break | None
     is_first: bool = True
     offered: Offered = NOTHING
     changes: tuple[Operation, ...] = ()
-    near: tuple[Any, ...] = ()
+    intended: tuple[Any, ...] = ()
 
     @property
     def paths(self) -> list[Path]:
@@ -107,9 +107,9 @@ class FaultGroup:
         return self.code not in ("missing", "unknown", "size") and not self.is_of_key
 
     @property
-    def rivals(self) -> Sequence[Any]:
+    def readings(self) -> Sequence[Any]:
         """What an ambiguous value can be read as."""
-        return self.faults[0].bound if self.code == "ambiguous" else ()
+        return self.faults[0].readings
 
     @property
     def name(self) -> str | None:
@@ -140,10 +140,10 @@ class FaultGroup:
             operation for operation in operations if here in (operation["path"], operation.get("from"))
         )
         group = replace(self, offered=offered, changes=changes)
-        return replace(group, near=tuple(_near(group)[:MAX_NEAR]))
+        return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 
-def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
+def grouped(refused: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
     """Return the first groups of faults that are alike, and the number of other groups."""
     by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
     for fault in faults:
@@ -173,8 +173,8 @@ def _code(fault: Fault) -> ViolationCode:
     return _CODES.get(fault.keyword or fault.kind, "value")
 
 
-def _group(refused: Refused, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
-    code, places = _code(first_faults[0]), tuple([refused.look(path) for path in paths[:_MAX_SAMPLES]])
+def _group(refused: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
+    code, places = _code(first_faults[0]), tuple([refused.location(path) for path in paths[:_MAX_SAMPLES]])
     nodes = () if code in ("unknown", "size") else (*[fault.node for fault in first_faults], places[0].node)
     anything = refused.top.tree.node(True)  # noqa: FBT003 - a schema
     node: Node = next(filter(None, nodes), anything)
@@ -198,12 +198,12 @@ def _group(refused: Refused, first_faults: tuple[Fault, ...], paths: Sequence[Pa
         wanted=node.once(wanted, refused.words),
         types=types,
         sent_types=tuple(dict.fromkeys([json_type(place.value) for place in places if place.present])),
-        echoes=is_one_value and refused.may_echo(places[0]),
-        broken=break_of(value) if is_json_text else None,
+        may_echo=is_one_value and refused.may_echo(places[0]),
+        json_break=break_of(value) if is_json_text else None,
     )
 
 
-def _near(group: FaultGroup) -> Sequence[Any]:
+def _intended(group: FaultGroup) -> Sequence[Any]:
     if group.keyword == "enum":
         allowed = group.wanted.values if group.total == 1 else ()
         values = {in_json(change["value"]): change["value"] for change in group.changes if "value" in change}

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_lenient.refusal.sentences import SAMPLES
+from mcp_lenient.rules.rules import CallScope, Place
 from mcp_lenient.schema.checks import has_format
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
@@ -51,7 +52,7 @@ class Location(NamedTuple):
         path: Its path.
         shown: The path as it may be shown: long or secret names are shortened or masked.
         node: Its schema; None if the schema does not declare it.
-        ways: The union branches of the node.
+        branches: The union branches of the node.
         value: The value there; None if there is none.
         naming: The keys of the value that name the secret beside them.
         present: Whether there is a value.
@@ -64,7 +65,7 @@ class Location(NamedTuple):
     path: Path
     shown: Path
     node: Node | None
-    ways: tuple[Node, ...]
+    branches: tuple[Node, ...]
     value: Any
     naming: frozenset[str]
     present: bool = True
@@ -73,16 +74,23 @@ class Location(NamedTuple):
     may_show: bool = False
     optional: bool = False
 
+    def as_place(self, node: Node, call: CallScope) -> Place:
+        """Return it as the rules see it, with its node, which must be known."""
+        key = self.path[-1] if self.path else None
+        name = key if isinstance(key, str) else None
+        declared = name if self.declared else None
+        return Place(node, call, self.path, self.path, declared, self.optional, is_item=name is None)
+
 
 @dataclass
-class Refused:
+class RefusedCall:
     """A refused call: its schema, its arguments, and what applies to them.
 
     Attributes:
         top: The schema.
         arguments: The arguments, as far as they could be repaired.
         policy: The policy of the tool.
-        exact: Whether ``7.0`` is refused for an integer.
+        exact_integers: Whether ``7.0`` is refused for an integer.
         destructive: Whether the tool may destroy something.
         as_texts: Whether a client can send nothing but strings, as to a prompt.
     """
@@ -90,34 +98,34 @@ class Refused:
     top: Node
     arguments: Any
     policy: Policy
-    exact: bool = False
+    exact_integers: bool = False
     destructive: bool = False
     as_texts: bool = False
 
     def __post_init__(self) -> None:
         self.words = language(self.policy.language)
         naming, may_show = keys_naming_secret(self.arguments, self.policy.secret), self.policy.echo_values
-        top = Location((), (), self.top, self.top.ways, self.arguments, naming, may_show=may_show)
+        top = Location((), (), self.top, self.top.branches, self.arguments, naming, may_show=may_show)
         self._locations: dict[Path, Location] = {(): top}
 
-    def look(self, path: Path) -> Location:
+    def location(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
         if path in self._locations:
             return self._locations[path]
-        owner, key, secrets = self.look(path[:-1]), path[-1], self.policy.secret
-        ways = self.likely_ways(owner)
-        node, value = _child(ways, key), value_at(owner.value, (key,))
-        key_declared = isinstance(key, int) or any(key in way.properties for way in ways)
+        owner, key, secrets = self.location(path[:-1]), path[-1], self.policy.secret
+        branches = self.likely_branches(owner)
+        node, value = _child(branches, key), value_at(owner.value, (key,))
+        key_declared = isinstance(key, int) or any(key in branch.properties for branch in branches)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
         is_masked = not key_declared and (owner.secret or not is_name(str(key)))
         secret = is_masked or owner.secret or _is_secret(key, value, node, owner.naming, secrets)
         declared = key_declared and owner.declared
-        needed = any(_is_needed(way, owner.value, key) for way in owner.ways)
+        needed = any(_is_needed(branch, owner.value, key) for branch in owner.branches)
         self._locations[path] = Location(
             path,
             (*owner.shown, HIDDEN if is_masked else shown(key) if isinstance(key, str) else key),
             node,
-            node.ways if node else (),
+            node.branches if node else (),
             None if value is REMOVED else value,
             keys_naming_secret(value, secrets),
             present=value is not REMOVED,
@@ -128,15 +136,16 @@ class Refused:
         )
         return self._locations[path]
 
-    def named(self, path: Path) -> str:
+    def shown_path(self, path: Path) -> str:
         """Return the name of a place for a message: its path in quotes, as it may be shown."""
-        return f"'{in_words(self.look(path).shown, quoted=True)}'" if path else self.words("the arguments")
+        shown = in_words(self.location(path).shown, quoted=True)
+        return f"'{shown}'" if path else self.words("the arguments")
 
-    def likely_ways(self, place: Location) -> tuple[Node, ...]:
+    def likely_branches(self, place: Location) -> tuple[Node, ...]:
         """Return the union branches that the value most likely targets; all if there is no value, or if none fits."""
-        if place.node is None or len(place.ways) < 2 or not place.present:
-            return place.ways
-        return place.node.likely_ways(place.value, exact_integers=self.exact) or place.ways
+        if place.node is None or len(place.branches) < 2 or not place.present:
+            return place.branches
+        return place.node.likely_branches(place.value, exact_integers=self.exact_integers) or place.branches
 
     def may_echo(self, place: Location) -> bool:
         """Return whether the value is a short scalar that may be repeated, and no text in place of a list or object."""
@@ -182,9 +191,10 @@ class Refused:
         return sentence(self.words.of(detail), limit)
 
 
-def _is_needed(way: Node, value: object, key: str | int) -> bool:
+def _is_needed(branch: Node, value: object, key: str | int) -> bool:
     """Return whether a name cannot be left out: it is required, or the object would have too few."""
-    return key in way.required or any(len([*entries(value)]) <= least for least in way.says("minProperties"))
+    size = len([*entries(value)])
+    return key in branch.required or any(size <= least for least in branch.says("minProperties"))
 
 
 def may_show_argument(name: str, value: object, node: Node, policy: Policy) -> bool:
@@ -202,8 +212,8 @@ def without_format(node: Node | None, value: object, path: Path = ()) -> Iterato
     """Yield the paths of accepted texts that lack the format that the schema names, which the tool may need."""
     queue: list[tuple[Node | None, Any, Path]] = [(node, value, path)]
     for part_node, part, part_path in islice(queue, _MAX_TEXTS):
-        ways = part_node.ways if part_node and isinstance(part, str) else ()
-        formats = [way.format for way in ways if way.takes(part)]
+        branches = part_node.branches if part_node and isinstance(part, str) else ()
+        formats = [branch.format for branch in branches if branch.takes(part)]
         if formats and not any(form not in SAMPLES or has_format(form, part) for form in formats):
             yield part_path
         children = islice(entries(part), _MAX_TEXTS) if part_node else ()
@@ -212,11 +222,11 @@ def without_format(node: Node | None, value: object, path: Path = ()) -> Iterato
 
 def below(node: Node | None, key: object) -> Node | None:
     """Return the schema of a property or item in any of the union branches."""
-    return _child(node.ways if node else (), key)
+    return _child(node.branches if node else (), key)
 
 
-def _child(ways: Iterable[Node], key: object) -> Node | None:
-    children = [child for way in ways if (child := way.child(key)) is not None]
+def _child(branches: Iterable[Node], key: object) -> Node | None:
+    children = [child for branch in branches if (child := branch.child(key)) is not None]
     return children[0].tree.any_of(children) if children else None
 
 
@@ -249,10 +259,10 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
     queue = [(node, _InnerValue(value, None, _is_secret(None, value, node, frozenset(), secrets)))]
     for part_node, part in islice(queue, _MAX_PARTS):
         yield part
-        ways, names = (part_node.ways, part_node.names) if part_node else ((), ())
+        branches, names = (part_node.branches, part_node.names) if part_node else ((), ())
         naming = keys_naming_secret(part.value, secrets)
         for key, entry in islice(entries(part.value), _MAX_PARTS + 1):
-            child = _child(ways, key)
+            child = _child(branches, key)
             undeclared = isinstance(key, str) and key not in names
             private_key = key if undeclared and (part.secret or part.undeclared) else None
             secret = part.secret or _is_secret(key, entry, child, naming, secrets)

@@ -7,19 +7,14 @@ from typing import Any, Final
 
 from mcp_lenient.refusal.groups import FaultGroup
 from mcp_lenient.refusal.locations import Location
-from mcp_lenient.refusal.sentences import Wanted, example, quoted, requirement
+from mcp_lenient.refusal.sentences import example, quoted, requirement
 from mcp_lenient.rules.likely import is_command, is_echo
 from mcp_lenient.values.display import in_json, short_scalar
-from mcp_lenient.values.language import Language, marked
+from mcp_lenient.values.language import marked
 
 _IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
 _SEPARATORS: Final = re.compile(r"[,;\n]")
 _MOST_CALLS: Final = 100
-
-
-def about(wanted: Wanted, words: Language) -> str:
-    """Repeat the author's description of a place."""
-    return words("It means: {about}.", about=wanted.about) if wanted.about else ""
 
 
 def expected(group: FaultGroup) -> str:
@@ -44,8 +39,8 @@ def did_you_mean(group: FaultGroup) -> str:
     """Ask for the likely names or values."""
     words, in_words = group.refused.words, in_json if group.keyword == "enum" else quoted
     return (
-        words("Did you mean {names}?", names=words.either(list(map(in_words, group.near))))
-        if group.near
+        words("Did you mean {names}?", names=words.either(list(map(in_words, group.intended))))
+        if group.intended
         else ""
     )
 
@@ -69,15 +64,15 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
         return ""
     if is_command(value) and node.takes(" "):
         return words("Write the command as one string.")
-    is_free = not any(way.format for way in node.ways) and all(isinstance(item, str) for item in value)
+    is_free = not any(node.formats) and all(isinstance(item, str) for item in value)
     advice = marked("One call takes one value: call once for each that is meant.")
     if is_free and all(fits) and node.takes("\n".join(value)):
         advice = marked("Join it if it is one text; else call once for each.")
-    return words.sentences("" if group.code == "missing" else about(group.wanted, words), words(advice))
+    return words.sentences("" if group.code == "missing" else group.wanted.meaning, words(advice))
 
 
 def schema_echo(group: FaultGroup, owner: Location) -> str:
     """Say that the schema of an object was sent in its place."""
-    is_echoed = any(is_echo(way, owner.value) for way in owner.ways)
+    is_echoed = any(is_echo(branch, owner.value) for branch in owner.branches)
     advice = marked("What was sent is the schema: send the values that it describes.")
     return group.refused.words(advice) if is_echoed else ""

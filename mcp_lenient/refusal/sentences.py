@@ -9,7 +9,15 @@ from typing import Any, Final
 
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
-from mcp_lenient.values.display import cut, exact, first_sentences, fits_json, in_json, short_scalar, shown
+from mcp_lenient.values.display import (
+    cut,
+    first_sentences,
+    fits_json,
+    in_json,
+    is_quotable,
+    short_scalar,
+    shown,
+)
 from mcp_lenient.values.json_values import Break, json_type
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, Text, marked, marked_plural
 
@@ -84,34 +92,35 @@ class Wanted:
         types: Its types, such as ``array of strings``.
         values: The allowed values; empty if others are accepted.
         expected: One phrase: ``an array of strings or null``; empty if anything is accepted.
-        shape: A sentence about the properties of the object, or the items of the list; may be empty.
-        choice: The same where one of several objects or values is expected; else empty.
-        says_items: Whether the types say all that an example would show.
-        about: The first sentences of the author's description, without its full stop.
+        contents: A sentence about the properties of the object, or the items of the list; may be empty.
+        alternatives: The same where one of several objects or values is expected; else empty.
+        types_say_all: Whether the types say all that an example would show.
+        meaning: A sentence that repeats the beginning of the author's description; empty if there is none.
     """
 
     types: tuple[str, ...]
     values: tuple[Any, ...]
     expected: str
-    shape: str
-    choice: str
-    says_items: bool
-    about: str
+    contents: str
+    alternatives: str
+    types_say_all: bool
+    meaning: str
 
 
 def wanted(node: Node, words: Language) -> Wanted:
     """Return what a place takes; call it by :meth:`mcp_lenient.schema.node.Node.once`, which caches it."""
     owners, is_list = _owners(node)
-    is_choice = len(owners) > 1 or (is_list and all(way.enum is not None for way in owners))
-    shape = _shape(owners, words, is_list=is_list)
+    is_choice = len(owners) > 1 or (is_list and all(branch.enum is not None for branch in owners))
+    contents = _contents(owners, words, is_list=is_list)
+    about = description(node).rstrip(".。, ")
     return Wanted(
         type_words(node),
         allowed_values(node),
         expected(node, words),
-        shape,
-        shape if is_choice else "",
-        _says_items(node),
-        description(node).rstrip(".。, "),
+        contents,
+        contents if is_choice else "",
+        _types_say_all(node),
+        words("It means: {about}.", about=about) if about else "",
     )
 
 
@@ -122,33 +131,33 @@ _Kind = tuple[str, tuple[str, ...]]
 _NULL: Final[_Kind] = ("null", ())
 
 
-def likely_types(way: Node) -> tuple[str, ...]:
+def likely_types(branch: Node) -> tuple[str, ...]:
     """Return the JSON types that a branch declares, or else those of its enum; an object if it has properties."""
-    if way.declared_types is not None:
-        return tuple([kind for kind in way.declared_types if kind in _PLURALS])
-    if way.enum is not None:
-        return tuple(dict.fromkeys(map(json_type, way.enum[:MAX_VALUES])))
-    return ("object",) if way.properties else ()
+    if branch.declared_types is not None:
+        return tuple([kind for kind in branch.declared_types if kind in _PLURALS])
+    if branch.enum is not None:
+        return tuple(dict.fromkeys(map(json_type, branch.enum[:MAX_VALUES])))
+    return ("object",) if branch.properties else ()
 
 
-def _kinds(ways: Iterable[Node]) -> list[_Kind]:
+def _kinds(branches: Iterable[Node]) -> list[_Kind]:
     kinds: dict[_Kind, None] = {}
-    for way in ways:
-        item_types = dict.fromkeys(name for item in way.items.ways for name in likely_types(item))
-        items = () if way.prefix or len(item_types) > _MAX_ITEM_TYPES else tuple(item_types)
-        kinds |= dict.fromkeys((name, items if name == "array" else ()) for name in likely_types(way))
+    for branch in branches:
+        item_types = dict.fromkeys(name for item in branch.items.branches for name in likely_types(item))
+        items = () if branch.prefix or len(item_types) > _MAX_ITEM_TYPES else tuple(item_types)
+        kinds |= dict.fromkeys((name, items if name == "array" else ()) for name in likely_types(branch))
     return sorted(kinds, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
 
 
 def type_words(node: Node) -> tuple[str, ...]:
     """Return the expected types, such as ``array of strings``; ``null`` comes last."""
-    kinds = [(name, " or ".join(_PLURALS[item] for item in items)) for name, items in _kinds(node.ways)]
+    kinds = [(name, " or ".join(_PLURALS[item] for item in items)) for name, items in _kinds(node.branches)]
     return tuple(f"{name} of {items}" if items else name for name, items in kinds)
 
 
-def _says_items(node: Node) -> bool:
+def _types_say_all(node: Node) -> bool:
     """Return whether the types say all that an example would show, as of lists of scalars."""
-    return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.ways))
+    return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.branches))
 
 
 def expected(node: Node, words: Language, *, all_values: bool = False) -> str:
@@ -159,7 +168,7 @@ def expected(node: Node, words: Language, *, all_values: bool = False) -> str:
         words: The language.
         all_values: Whether a long list of allowed values is not cut.
     """
-    free = [way for way in node.ways if way.enum is None]
+    free = [branch for branch in node.branches if branch.enum is None]
     phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
     null = phrases.pop(_NULL, "")
     values = [value for value in allowed_values(node, partly=True) if value is not None or not null]
@@ -177,7 +186,7 @@ def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
     name, items = kind
     if items:
         return words("an array of {items}", items=words.either([words(_PLURALS[item]) for item in items]))
-    formats = dict.fromkeys(way.format or "" for way in free if "string" in likely_types(way))
+    formats = dict.fromkeys(branch.format or "" for branch in free if "string" in likely_types(branch))
     if name == "string" and SAMPLES.keys() >= formats.keys():
         return words("a string ({formats})", formats=words.either([*formats]))
     return words(ONE_OF_A_TYPE[name])
@@ -185,10 +194,9 @@ def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
 
 def allowed_values(node: Node, *, partly: bool = False) -> tuple[Any, ...]:
     """Return the enum values that are short scalars; empty unless ``partly`` or if every branch but null has an enum."""
-    if not partly and any(way.enum is None for way in _without_null(node)):
+    if not partly and any(branch.enum is None for branch in _without_null(node)):
         return ()
-    values = [value for way in node.ways for value in way.enum or () if short_scalar(value)]
-    return tuple({(type(value), value): value for value in values}.values())
+    return tuple({(type(value), value): value for value in filter(short_scalar, node.members)}.values())
 
 
 def first_of(parts: Sequence[str], limit: int, words: Language) -> str:
@@ -209,9 +217,9 @@ def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
 
 def limit(fault: Fault, words: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
-    if not isinstance(fault.bound, list):
+    if not fault.alternatives:
         return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, words)
-    choices = [words.all_of([limit(part, words) for part in way]) for way in fault.bound[: _MAX_TYPES + 1]]
+    choices = [words.all_of([limit(part, words) for part in faults]) for faults in fault.alternatives]
     return words.either(list(dict.fromkeys(choices))) if all(choices) and len(choices) <= _MAX_TYPES else ""
 
 
@@ -238,14 +246,14 @@ def quoted(name: object) -> str:
 
 def description(node: Node) -> str:
     """Return the first sentences of the author's description."""
-    texts = [text for way in (node, *node.ways) for text in way.says("description")]
+    texts = (*node.says("description"), *node.says_anywhere("description"))
     return next(filter(None, (first_sentences(text, _MAX_DESCRIPTION) for text in texts)), "")
 
 
 # --- the properties of an object, and examples --------------------------------------------------------------
 
 
-def _shape(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
+def _contents(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
     """Return a sentence about the properties of an object, or the items of a list; empty if there is none."""
     if is_list and len(owners) == 1 and owners[0].enum is not None:
         return words("Each item must be {expected}.", expected=expected(owners[0], words))
@@ -256,36 +264,36 @@ def _shape(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
 
 def _owners(node: Node) -> tuple[list[Node], bool]:
     """Return the branches that may have properties, and whether they are of a list's items."""
-    ways = _without_null(node)
-    is_list = len(ways) == 1 and ways[0].is_only("array")
-    return _without_null(ways[0].items) if is_list else ways, is_list
+    branches = _without_null(node)
+    is_list = len(branches) == 1 and branches[0].is_only("array")
+    return _without_null(branches[0].items) if is_list else branches, is_list
 
 
-def _either(ways: Sequence[Node], words: Language) -> str:
+def _either(branches: Sequence[Node], words: Language) -> str:
     """Return the required properties of several objects; empty if there are too many objects, or one requires none."""
-    required = [list(filter(exact, way.required)) for way in ways]
+    required = [list(filter(is_quotable, branch.required)) for branch in branches]
     if not 1 < len(required) <= _MAX_CHOICES or not all(required):
         return ""
     choices = [
-        words.all_of([_property(way, name, words) for name in names[:_MAX_TYPES]])
-        for way, names in zip(ways, required, strict=True)
+        words.all_of([_property(branch, name, words) for name in names[:_MAX_TYPES]])
+        for branch, names in zip(branches, required, strict=True)
     ]
     return words("either {ways}", ways=words.either(choices))
 
 
 def _without_null(node: Node) -> list[Node]:
-    return [way for way in node.ways if likely_types(way) != ("null",)]
+    return [branch for branch in node.branches if likely_types(branch) != ("null",)]
 
 
-def _properties(way: Node, words: Language) -> str:
-    names = sorted(filter(exact, way.properties), key=lambda name: name not in way.required)
-    return first_of([_property(way, name, words) for name in names], NAMES_TEXT, words)
+def _properties(branch: Node, words: Language) -> str:
+    names = sorted(filter(is_quotable, branch.properties), key=lambda name: name not in branch.required)
+    return first_of([_property(branch, name, words) for name in names], NAMES_TEXT, words)
 
 
-def _property(way: Node, name: str, words: Language) -> str:
-    child = way.child(name)
+def _property(branch: Node, name: str, words: Language) -> str:
+    child = branch.child(name)
     kind = expected(child, words) if child else ""
-    if kind and name not in way.required:
+    if kind and name not in branch.required:
         kind = words("{kind}, optional", kind=kind)
     return f"'{name}' ({kind})" if kind else f"'{name}'"
 
@@ -317,48 +325,48 @@ def broken_json(broken: Break, *, whole: bool = False) -> Text:
 
 def example(node: Node) -> str | None:
     """Return a small accepted value as JSON; None if there is none."""
-    for way in node.ways:
-        values = _simple_values(way, 0) if likely_types(way)[:1] != ("null",) else ()
+    for branch in node.branches:
+        values = _simple_values(branch, 0) if likely_types(branch)[:1] != ("null",) else ()
         if values and fits_json(values[0], _MAX_EXAMPLE):
             return in_json(values[0])
     return None
 
 
-def _simple_values(way: Node, depth: int) -> Sequence[Any]:
+def _simple_values(branch: Node, depth: int) -> Sequence[Any]:
     """Return the two simplest values that a branch accepts, or fewer."""
-    kind = next((kind for kind in likely_types(way) if kind != "null"), "")
-    candidates: Sequence[Any] = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
-    if way.enum is not None:
-        candidates = way.enum[:MAX_VALUES]
+    kind = next((kind for kind in likely_types(branch) if kind != "null"), "")
+    candidates: Sequence[Any] = (*_SCALARS.get(kind, ()), *branch.says("minimum"), *branch.says("maximum"))
+    if branch.enum is not None:
+        candidates = branch.enum[:MAX_VALUES]
     elif kind in ("array", "object"):
         build = _simple_lists if kind == "array" else _simple_objects
-        candidates = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
-    elif kind == "string" and way.format:
-        candidates = [SAMPLES[way.format]] if way.format in SAMPLES else ()
-    return [*islice(filter(way.takes, candidates), 2)]
+        candidates = build(branch, depth + 1) if depth < _EXAMPLE_DEPTH else ()
+    elif kind == "string" and branch.format:
+        candidates = [SAMPLES[branch.format]] if branch.format in SAMPLES else ()
+    return [*islice(filter(branch.takes, candidates), 2)]
 
 
 def _simplest(node: Node, depth: int) -> Sequence[Any]:
-    return next(filter(None, (_simple_values(way, depth) for way in node.ways)), ())
+    return next(filter(None, (_simple_values(branch, depth) for branch in node.branches)), ())
 
 
-def _simple_lists(way: Node, depth: int) -> Sequence[Any]:
-    if way.prefix:
-        items = [_simplest(item, depth) for item in way.prefix[:_MAX_TYPES]]
+def _simple_lists(branch: Node, depth: int) -> Sequence[Any]:
+    if branch.prefix:
+        items = [_simplest(item, depth) for item in branch.prefix[:_MAX_TYPES]]
         return [[values[0] for values in items]] if all(items) else ()
-    values = list(_simplest(way.items, depth))
+    values = list(_simplest(branch.items, depth))
     is_long = isinstance(next(iter(values), None), (list, dict, str))
     return [values[:1] if is_long else values, values[:1]] if values else ()
 
 
-def _simple_objects(way: Node, depth: int) -> Sequence[Any]:
-    if not way.required and len(way.properties) > 1:
+def _simple_objects(branch: Node, depth: int) -> Sequence[Any]:
+    if not branch.required and len(branch.properties) > 1:
         return ()  # any choice of them would look like what is meant
-    names = list(filter(exact, way.required or way.properties or ["key"]))
+    names = list(filter(is_quotable, branch.required or branch.properties or ["key"]))
     instance: dict[str, Any] = {}
     for name in names:
-        child = way.child(name)
-        is_free = child is None and depth > 1 and not way.properties
+        child = branch.child(name)
+        is_free = child is None and depth > 1 and not branch.properties
         values = _SCALARS["string"] if is_free else _simplest(child, depth) if child else ()
         instance.update({name: values[0]} if values else {})
     return [instance] if instance else ()

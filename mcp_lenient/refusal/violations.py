@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mcp_lenient.refusal.groups import FaultGroup
-from mcp_lenient.refusal.locations import Refused, without_format
+from mcp_lenient.refusal.locations import RefusedCall, without_format
 from mcp_lenient.refusal.sentences import MAX_VALUES, MORE_FAULTS, and_more, requirement
 from mcp_lenient.refusal.wrong_names import missing, undeclared, unknown
 from mcp_lenient.refusal.wrong_values import MUST, ambiguous, hint, refusal
@@ -19,7 +19,7 @@ _MAX_MESSAGE: Final = 800
 _MAX_PLACES: Final = 3
 
 
-def violations(refused: Refused, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
+def violations(refused: RefusedCall, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
     """Return a violation for each group of faults; the last message counts the omitted groups.
 
     The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
@@ -33,7 +33,7 @@ def violations(refused: Refused, groups: Sequence[FaultGroup], omitted: int) -> 
 
 def _violation(group: FaultGroup, message: str) -> Violation:
     first, author = group.first, group.faults[-1]
-    shows_name = group.code == "unknown" or group.refused.look(first.path[:1]).declared
+    shows_name = group.code == "unknown" or group.refused.location(first.path[:1]).declared
     return Violation(
         shown(pointer(first.shown), _MAX_POINTER),
         shown(first.shown[0]) if first.path and shows_name else None,
@@ -41,18 +41,18 @@ def _violation(group: FaultGroup, message: str) -> Violation:
         message,
         received_type=group.sent_types[0] if group.is_of_value and len(group.sent_types) == 1 else None,
         expected_types=author.expected_types or group.wanted.types,
-        received_value=first.value if group.echoes else None,
-        has_received_value=group.echoes,
-        did_you_mean=tuple(group.near if group.keyword == "enum" else map(shown, group.near)),
+        received_value=first.value if group.may_echo else None,
+        has_received_value=group.may_echo,
+        did_you_mean=tuple(group.intended if group.keyword == "enum" else map(shown, group.intended)),
         allowed_values=group.wanted.values[:MAX_VALUES],
         fixes=group.offered.fixes,
-        error_code=author.error_code or ("CUT_OFF" if group.broken and group.broken.is_end else None),
+        error_code=author.error_code or ("CUT_OFF" if group.json_break and group.json_break.is_end else None),
     )
 
 
 def _message(group: FaultGroup) -> str:
-    words, named = group.refused.words, group.refused.named
-    names = [named(place.path) for place in group.places[:_MAX_PLACES]]
+    words, shown_path = group.refused.words, group.refused.shown_path
+    names = [shown_path(place.path) for place in group.places[:_MAX_PLACES]]
     places = and_more(names, group.total - len(names), words)
     if group.code == "missing":
         return missing(group, places)
@@ -65,16 +65,17 @@ def _message(group: FaultGroup) -> str:
     return words.sentences(refusal(group, places), hint(group))
 
 
-def _also_suspect(refused: Refused, groups: Sequence[FaultGroup]) -> str:
+def _also_suspect(refused: RefusedCall, groups: Sequence[FaultGroup]) -> str:
     """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
     words, by_format = refused.words, dict[str, list[str]]()
     has_unknown = any(group.code == "unknown" for group in groups)
-    ignored = "" if has_unknown else undeclared(groups, refused.look(()))
+    ignored = "" if has_unknown else undeclared(groups, refused.location(()))
     refused_paths = {place.path for group in groups for place in group.places}
-    texts = map(refused.look, without_format(refused.top, refused.arguments))
+    texts = map(refused.location, without_format(refused.top, refused.arguments))
     for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:
-        format_name = next(way.format for way in text.ways if way.format)
-        by_format.setdefault(requirement("format", format_name, words), []).append(refused.named(text.path))
+        format_name = next(branch.format for branch in text.branches if branch.format)
+        form = requirement("format", format_name, words)
+        by_format.setdefault(form, []).append(refused.shown_path(text.path))
     requirements = [
         words.plural(*MUST, len(names), places=words.all_of(names), requirement=text)
         for text, names in by_format.items()

@@ -7,7 +7,7 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import CONTAINERS, MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import MAX_SUGGESTION
-from mcp_lenient.refusal.phrases import about, did_you_mean, expected, leave_out_advice, one_of_several
+from mcp_lenient.refusal.phrases import did_you_mean, expected, leave_out_advice, one_of_several
 from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, limit
 from mcp_lenient.rules.likely import is_echo
 from mcp_lenient.rules.words import is_identifier
@@ -41,8 +41,8 @@ _MAX_DETAIL: Final = 300
 def ambiguous(group: FaultGroup, places: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
     refused, first, words = group.refused, group.first, group.refused.words
-    rivals = group.rivals[:MAX_NEAR]
-    readings = [in_json(rival) if refused.may_suggest(first, rival) else HIDDEN for rival in rivals]
+    values = group.readings[:MAX_NEAR]
+    readings = [in_json(value) if refused.may_suggest(first, value) else HIDDEN for value in values]
     text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
     return words(text, place=places, readings=words.either(readings))
 
@@ -66,7 +66,7 @@ def refusal(group: FaultGroup, places: str) -> str:
 
 def _requirement(group: FaultGroup) -> str:
     """Return what the schema requires of a value, to follow "must"."""
-    words, faults = group.refused.words, group.faults[0].bound if group.is_of_key else group.faults
+    words, faults = group.refused.words, group.faults[0].alternatives[0] if group.is_of_key else group.faults
     if any(fault.keyword in ("type", "enum") for fault in faults):
         phrase = expected(group)
         return words("be {thing}", thing=phrase) if phrase else ""
@@ -87,7 +87,7 @@ def _reason(group: FaultGroup) -> str:
     """Return the author's reason, or a known reason of the validator's, unless the type says it."""
     refused, fault, places = group.refused, group.faults[-1], group.places
     if group.is_of_key:
-        places = tuple([refused.look(place.path[:-1]) for place in places])
+        places = tuple([refused.location(place.path[:-1]) for place in places])
     detail = refused.safe_sentence(places, fault.detail, _MAX_DETAIL) if fault.detail else ""
     is_of_type = group.code == "type" and group.first.node is not None
     return detail or ("" if is_of_type else refused.words.of(fault.reason or ""))
@@ -98,7 +98,7 @@ def _received(group: FaultGroup) -> str:
     words, value = group.refused.words, group.value
     if group.is_of_key:
         return words(ONE_OF_A_TYPE["string"])
-    shows_value = group.echoes and value is not None
+    shows_value = group.may_echo and value is not None
     if shows_value:
         received = words(_RECEIVED[json_type(value)], value=in_json(value))
     else:
@@ -127,9 +127,9 @@ def hint(group: FaultGroup) -> str:
     if isinstance(value, (Mapping, list)):
         return one_of_several(group, value) or _hint_for_sent_container(group)
     if isinstance(value, float) and group.types == {"integer"}:
-        return words.sentences(about(group.wanted, words), words(_WHOLE_NUMBER))
+        return words.sentences(group.wanted.meaning, words(_WHOLE_NUMBER))
     is_short_text = group.types == {"string"} and short_scalar(value)
-    return about(group.wanted, words) if is_short_text and not group.node.takes(in_json(value)) else ""
+    return group.wanted.meaning if is_short_text and not group.node.takes(in_json(value)) else ""
 
 
 def _absence_advice(group: FaultGroup) -> str:
@@ -137,14 +137,14 @@ def _absence_advice(group: FaultGroup) -> str:
     first = group.first
     if first.optional and any(change["op"] == "remove" for change in group.changes):
         return leave_out_advice(group, marked("Leave it out if you have no value."))
-    is_none_of_several = len(group.wanted.values) > 1 and not group.near
+    is_none_of_several = len(group.wanted.values) > 1 and not group.intended
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
     words = group.refused.words
     if is_none_of_several and is_scalar:
         return words.sentences(words("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
-    advice = words.sentences(words("It cannot be left out."), about(group.wanted, words))
+    advice = words.sentences(words("It cannot be left out."), group.wanted.meaning)
     return advice if is_null and group.total == 1 else ""
 
 
@@ -154,36 +154,37 @@ def _limit_hint(group: FaultGroup) -> str:
     if group.code in ("pattern", "range"):
         is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
         otherwise = "" if is_known else words("If no such text means it, ask.")
-        return one_of_several(group, group.value) or words.sentences(about(group.wanted, words), otherwise)
+        return one_of_several(group, group.value) or words.sentences(group.wanted.meaning, otherwise)
     if group.code == "format":
         return words(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"
-    is_tuple = any(way.prefix for way in group.node.ways)
+    is_tuple = any(branch.prefix for branch in group.node.branches)
     is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.refused.destructive
     return words("If each item stands alone, send the rest in another call.") if is_split else ""
 
 
 def _hint_for_wanted_container(group: FaultGroup) -> str:
     words, node, wanted = group.refused.words, group.node, group.wanted
-    if wanted.choice:
-        return wanted.choice
-    holders = (way for way in node.ways if way.is_only("array") and way.items.takes(group.value))
-    sample = None if wanted.says_items or not _sample(group) else next(holders, node).once(example)
+    if wanted.alternatives:
+        return wanted.alternatives
+    lists = (branch for branch in node.branches if branch.is_only("array"))
+    holders = (branch for branch in lists if branch.items.takes(group.value))
+    sample = None if wanted.types_say_all or not _sample(group) else next(holders, node).once(example)
     like = words(_IN_FORM, sample=sample) if sample else ""
-    return words.sentences(about(wanted, words), wanted.shape, like)
+    return words.sentences(wanted.meaning, wanted.contents, like)
 
 
 def _hint_for_sent_text(group: FaultGroup) -> str:
     words, types, wanted, text = group.refused.words, group.types, group.wanted, group.value
-    if group.broken is not None:
-        return str(words.of(broken_json(group.broken)))
+    if group.json_break is not None:
+        return str(words.of(broken_json(group.json_break)))
     if group.is_prompt_argument and (types & CONTAINERS or "boolean" in types):
         return ""
     if types & CONTAINERS:
         sample = _sample(group)
         form = sample or ("{…}" if "object" in types else "[…]")
-        shape = wanted.choice if sample else wanted.shape
-        return shape or words.sentences(about(wanted, words), words(_IN_FORM, sample=form))
+        shape = wanted.alternatives if sample else wanted.contents
+        return shape or words.sentences(wanted.meaning, words(_IN_FORM, sample=form))
     if not types <= {"boolean", "number", "integer"} or allowed_values(group.node, partly=True):
         return ""
     if types != {"boolean"} and number_in_text(text) is not None:
@@ -191,8 +192,8 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
     if "boolean" in types:
         return words("Write true or false, without quotes.")
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
-        return about(wanted, words)
-    return words.sentences(about(wanted, words), leave_out_advice(group))
+        return wanted.meaning
+    return words.sentences(wanted.meaning, leave_out_advice(group))
 
 
 def _sample(group: FaultGroup) -> str | None:
@@ -211,14 +212,14 @@ def _hint_for_sent_container(group: FaultGroup) -> str:
     words, node, value = group.refused.words, group.node, group.value
     if is_echo(node, value):
         return words("This is the schema of the value: send the value itself.")
-    formats = {way.format for way in node.ways}
+    formats = node.formats
     if isinstance(value, Mapping) and len(formats) == 1 and formats <= SAMPLES.keys() - {"json"}:
         like = words(_IN_FORM, sample=node.once(example) or "")
         return words.sentences(like, words(_TIME_ZONE) if formats == {"date-time"} else "")
-    is_any_text = formats == {None} and not any(way.enum for way in node.ways)
+    is_any_text = formats == {None} and not node.members
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)
     may_be_json = (is_any_text and not is_flat) or bool(formats & {"json", "json-string"})
     if len(group.first.path) == 1 and group.types == {"string"} and may_be_json:
         advice = words("Send a string, and JSON text only if JSON is asked for.")
-        return words.sentences(about(group.wanted, words), advice)
+        return words.sentences(group.wanted.meaning, advice)
     return words("Send one value.") if group.types else ""

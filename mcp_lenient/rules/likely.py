@@ -26,7 +26,7 @@ from mcp_lenient.rules.rules import (
 )
 from mcp_lenient.rules.words import IDENTIFIERS, SHORT_TYPES
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
+from mcp_lenient.values.display import in_json, is_name, is_quotable, name_words, secret_name, short_scalar
 from mcp_lenient.values.json_values import looks_like_json, may_be_rounded, same_json
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
@@ -64,6 +64,7 @@ _HOLDERS: Final = frozenset(
     "value values item items data text content result input string number integer boolean".split()
 )
 """Names in an object around one value that do not describe it."""
+_EXPLAINING: Final = ("description", "examples")
 _TYPES: Final = (*SHORT_TYPES, *SHORT_TYPES.values(), "null", "tuple")
 """Types as JSON Schema and Python name them."""
 
@@ -79,8 +80,7 @@ def leave_out(place: Place, value: Any) -> Iterator[Any]:
 
     A text stays where the author asks for a longer one: leaving it out would widen the call.
     """
-    ways = place.node.ways
-    is_longer = isinstance(value, str) and any(least for way in ways for least in way.says("minLength"))
+    is_longer = isinstance(value, str) and any(place.node.says_anywhere("minLength"))
     is_empty = value in ([], {}, 0, -1) and not isinstance(value, bool)
     if is_empty or (_says_nothing(value) and not is_longer):
         yield ABSENT
@@ -113,7 +113,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
-    texts = (member for way in node.ways for member in way.enum or () if isinstance(member, str))
+    texts = (member for member in node.members if isinstance(member, str))
     return {text: name_words(text) for text in islice(texts, _MAX_KEYS)}
 
 
@@ -162,8 +162,9 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
 
 def _shows_pairs(node: Node) -> bool:
     """Return whether the author shows texts such as ``a=b`` for a list."""
-    ways = [each for way in node.ways for each in (way, *way.items.ways)]
-    return any("=" in str(way.says(keyword)) for way in ways for keyword in ("description", "examples"))
+    nodes = [node, *(branch.items for branch in node.branches)]
+    texts = [text for part in nodes for word in _EXPLAINING for text in part.says_anywhere(word)]
+    return any("=" in str(text) for text in texts)
 
 
 def _are_alike(parts: Sequence[str]) -> bool:
@@ -176,17 +177,17 @@ def _are_alike(parts: Sequence[str]) -> bool:
 
 
 def _expects(node: Node, kind: str) -> bool:
-    return any(kind in way.accepted_types for way in node.ways)
+    return any(kind in branch.accepted_types for branch in node.branches)
 
 
 def _description_words(node: Node) -> set[str]:
-    descriptions = (text for way in node.ways for text in way.says("description") if isinstance(text, str))
-    return {word for text in descriptions for word in name_words(text[:_MAX_TEXT])}
+    texts = (text for text in node.says_anywhere("description") if isinstance(text, str))
+    return {word for text in texts for word in name_words(text[:_MAX_TEXT])}
 
 
 def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
-    formats = [way.format for way in place.node.ways if "string" in way.accepted_types]
+    formats = [branch.format for branch in place.node.branches if "string" in branch.accepted_types]
     if isinstance(value, (list, dict)):
         is_text_likely = formats and (formats[0] == "json" or "json" in _description_words(place.node))
     else:
@@ -199,9 +200,9 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
 
     Not in a map: its names are the caller's, and one of them would be lost.
     """
-    descriptions = {description for way in place.node.ways for description in way.says("description")}
+    descriptions = place.node.says_anywhere("description")
     held: Any = value
-    for _ in range(_MAX_HOLDERS if place.name is not None or place.item else 0):
+    for _ in range(_MAX_HOLDERS if place.name is not None or place.is_item else 0):
         if not isinstance(held, Mapping):  # no JSON at all
             return
         is_typed = len(held) == 2 and held.get("type") in _TYPES
@@ -291,8 +292,8 @@ def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]
 def _names_at(place: Place, value: Mapping[str, Any]) -> Names:
     """Return the names of an object; none undeclared of one that has very many."""
     node = place.node
-    declared = [name for name in islice(node.properties, _MAX_NAMES) if exact(name)]
-    others = (key for key in value if exact(key) and not node.declares(key))
+    declared = [name for name in islice(node.properties, _MAX_NAMES) if is_quotable(name)]
+    others = (key for key in value if is_quotable(key) and not node.declares(key))
     unknown = (key for key in others if is_name(key) and _NAME.fullmatch(key))
     absent = [name for name in declared if name not in value]
     return Names(
@@ -518,8 +519,8 @@ def _homes(names: Names) -> dict[str, str]:
 
 def _fields(node: Node) -> frozenset[str]:
     """Return the names declared in the objects that a value may be, or of which it may be a list."""
-    ways = (part for way in node.ways for part in (way, *(way.items.ways if way.is_only("array") else ())))
-    return frozenset(name for way in ways for name in way.properties)
+    items = (name for branch in node.branches if branch.is_only("array") for name in branch.items.names)
+    return frozenset((*node.names, *items))
 
 
 def _moved_inside(names: Names, homes: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -124,32 +124,46 @@ class Place(NamedTuple):
         node: What the schema says here.
         call: What all places of the call share.
         path: The path in the arguments, with the names that were sent; () for the arguments.
-        to: The path with the declared names, which is that of the result.
+        result_path: The path with the declared names, which is that of the result.
         name: The declared name of the property; None for an item or the arguments.
         optional: Whether the value may be left out.
-        item: Whether it is an item of a list.
-        mixed: Whether that list has anything but numbers.
-        union: Whether the node is a branch of a union of several JSON types.
-        branch: Whether it is a branch of any union.
+        is_item: Whether it is an item of a list.
+        in_mixed_list: Whether that list has anything but numbers.
+        in_mixed_union: Whether the node is a branch of a union of several JSON types.
+        in_union: Whether it is a branch of any union.
         unknown: The undeclared names of an object that may be renamed or dropped.
     """
 
     node: Node
     call: CallScope
     path: Path = ()
-    to: Path = ()
+    result_path: Path = ()
     name: str | None = None
     optional: bool = False
-    item: bool = False
-    mixed: bool = False
-    union: bool = False
-    branch: bool = False
+    is_item: bool = False
+    in_mixed_list: bool = False
+    in_mixed_union: bool = False
+    in_union: bool = False
     unknown: Sequence[str] = ()
 
-    def as_branch(self, way: Node) -> Place:
+    def inside(
+        self,
+        node: Node,
+        key: str | int,
+        declared: str | int,
+        *,
+        name: str | None = None,
+        optional: bool = False,
+        in_mixed_list: bool = False,
+    ) -> Place:
+        """Return the place of a value in the object or list here, by the key that was sent and the declared one."""
+        path, result_path = (*self.path, key), (*self.result_path, declared)
+        return Place(node, self.call, path, result_path, name, optional, isinstance(key, int), in_mixed_list)
+
+    def as_branch(self, branch: Node) -> Place:
         """Return the place as a branch of the union here describes it."""
-        same, union = (self.call, self.path, self.to, self.name), self.union or self.node.mixes_types
-        return Place(way, *same, item=self.item, mixed=self.mixed, union=union, branch=True)
+        is_mixed = self.in_mixed_union or self.node.mixes_types
+        return self._replace(node=branch, optional=False, unknown=(), in_mixed_union=is_mixed, in_union=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,10 +300,9 @@ Rule = ValueRule | NameRule | CallRule
 
 def allows_one_value(node: Node) -> bool:
     """Return whether only one value is allowed, besides null: no repair says ``DELETE`` for the caller."""
-    ways = [way for way in node.ways if way.declared_types != ("null",)]
-    if any(way.enum is None for way in ways):
+    if any(branch.enum is None and branch.declared_types != ("null",) for branch in node.branches):
         return False
-    scalars = (member for way in ways for member in way.enum or () if not isinstance(member, (list, dict)))
+    scalars = (member for member in node.members if not isinstance(member, (list, dict)))
     return len({repr(scalar) for scalar in scalars if scalar not in (None, "")}) < 2
 
 
@@ -298,9 +311,9 @@ def only_values(place: Place, value: Any) -> list[Any]:
 
     No rule says them for the caller, nor reads the text as another value.
     """
-    ways = place.node.ways if isinstance(value, str) and place.node.is_union else ()
-    only = (way for way in ways if way.enum is not None and way.once(allows_one_value))
-    return [member for way in only for member in _members(way, value)]
+    branches = place.node.branches if isinstance(value, str) and place.node.is_union else ()
+    only = (branch for branch in branches if branch.enum is not None and branch.once(allows_one_value))
+    return [member for branch in only for member in _members(branch, value)]
 
 
 def worst_tier(cost: int) -> int:
@@ -341,7 +354,7 @@ _OCTAL: Final = re.compile(r"\+?0[0-7]+")
 def text_to_integer(place: Place, text: str) -> Iterable[float]:
     """``"42"`` to 42, ``"5.0"`` to 5; a parameter's own ``"+3"`` and ``"03"`` to 3."""
     digits = text.strip(" \t\n\r")
-    is_of_parameter = place.name is not None and not (place.union or is_identifier(place.name))
+    is_of_parameter = place.name is not None and not (place.in_mixed_union or is_identifier(place.name))
     is_leading = is_of_parameter and _LEADING.fullmatch(digits)
     number = int(digits) if is_leading else number_in_text(text)
     integer = whole_float(number) if isinstance(number, float) else number
@@ -380,7 +393,7 @@ def text_to_boolean(_place: Place, text: str) -> Iterable[bool]:
 
 @_guard("where other types are accepted too, only true and false are read")
 def _json_word(place: Place, text: str, _result: bool) -> bool:  # noqa: FBT001 - the result of a rule
-    return not place.union or text.strip().lower() in JSON_BOOLEANS
+    return not place.in_mixed_union or text.strip().lower() in JSON_BOOLEANS
 
 
 def number_to_text(_place: Place, value: float) -> Iterable[str]:
@@ -391,12 +404,12 @@ def number_to_text(_place: Place, value: float) -> Iterable[str]:
 
 @_guard("the text has a format")
 def _no_format(place: Place, _number: float, _text: str) -> bool:
-    return not any(way.format for way in (place.node, *place.node.ways))
+    return not (place.node.format or any(place.node.formats))
 
 
 @_guard("the list has more than numbers")
 def _numbers_alone(place: Place, _number: float, _text: str) -> bool:
-    return not place.mixed
+    return not place.in_mixed_list
 
 
 @_guard("it may have been rounded, or lost a zero at its end")
@@ -419,7 +432,7 @@ def _members(node: Node, text: str) -> Collection[Any]:
         return ()
     text = text.strip()
     members = spellings.of(text)
-    is_null = text in _NULL_TEXTS and any(way.once(_spellings).of(text) for way in node.ways)
+    is_null = text in _NULL_TEXTS and any(branch.once(_spellings).of(text) for branch in node.branches)
     return (*members, None) if is_null and node.takes(None) else members
 
 
@@ -443,7 +456,7 @@ def null_text_to_null(_place: Place, text: str) -> Iterator[None]:
 
 @_guard("another branch of the union may take it")
 def _no_branch(place: Place, _sent: Any, _result: Any) -> bool:
-    return not place.branch
+    return not place.in_union
 
 
 @_guard("the word is an allowed value or an example")
@@ -453,14 +466,15 @@ def _no_listed_word(place: Place, text: str, _result: None) -> bool:
 
 @_guard("null is not accepted, or a word is")
 def _null_but_no_words(node: Node) -> bool:
-    return any(way.is_only("null") for way in node.ways) and not any(map(_takes_words, node.ways))
+    takes_null = any(branch.is_only("null") for branch in node.branches)
+    return takes_null and not any(map(_takes_words, node.branches))
 
 
-def _takes_words(way: Node) -> bool:
+def _takes_words(branch: Node) -> bool:
     """Return whether a text may be any word: no date or UUID, whose format refuses one."""
-    if way.enum is not None or not way.may_be("string"):
+    if branch.enum is not None or not branch.may_be("string"):
         return False
-    return not way.format or way.tree.node({"type": "string", "format": way.format}).takes("null")
+    return not branch.format or branch.tree.node({"type": "string", "format": branch.format}).takes("null")
 
 
 def _left_out(*values: Any) -> Read:
@@ -469,7 +483,7 @@ def _left_out(*values: Any) -> Read:
 
 @_guard("null or a text is accepted, or a word for it")
 def _no_null_or_text(node: Node) -> bool:
-    takes_text = any(way.may_be("string") and way.enum is None for way in node.ways)
+    takes_text = any(branch.may_be("string") and branch.enum is None for branch in node.branches)
     return not (takes_text or node.takes(None)) and _lists_no_none(node)
 
 
@@ -486,7 +500,7 @@ def _no_default(place: Place, _text: str, _absent: Absent) -> bool:
 
 @_guard("without a list, a free text or a `minLength` text, the call may ask for more")
 def _widens_nothing(place: Place, _text: str, _absent: Absent) -> bool:
-    return not any(_guards_empty(way, read_only=place.call.read_only) for way in place.node.ways)
+    return not any(_guards_empty(branch, read_only=place.call.read_only) for branch in place.node.branches)
 
 
 def _guards_empty(node: Node, *, read_only: bool) -> bool:
@@ -499,8 +513,7 @@ def _guards_empty(node: Node, *, read_only: bool) -> bool:
 def _lists_no_none(node: Node) -> bool:
     """Return whether neither null nor a word for an absent value is allowed here, nor such a word as an item of a list."""
     words = node.once(_listed_words)
-    lists_null = any(None in (way.enum or ()) for way in node.ways)
-    return not (lists_null or "unset" in words or any(map(says_nothing, words)))
+    return not (None in node.members or "unset" in words or any(map(says_nothing, words)))
 
 
 @_guard("null or a word for it is allowed")
@@ -510,7 +523,7 @@ def _null_is_absent(node: Node) -> bool:
 
 def _listed_words(node: Node) -> frozenset[str]:
     """Return the texts, without case, that are allowed values or examples here or as items of a list."""
-    nodes = [node, *(part for way in node.ways for part in (way, *way.items.ways))]
+    nodes = [node, *(part for branch in node.branches for part in (branch, *branch.items.branches))]
     values = [value for part in nodes for value in (*(part.enum or ()), *part.examples)]
     values += [item for value in values if isinstance(value, list) for item in value]
     return frozenset(value.strip().casefold() for value in values if isinstance(value, str))
@@ -543,7 +556,7 @@ def _not_taken(place: Place, sent: Any, _items: list[Any]) -> bool:
 
 
 def _takes_as_item(node: Node, entry: Any) -> bool:
-    has_free_items = any(not way.properties and way.may_be("object") for way in node.items.ways)
+    has_free_items = any(not branch.properties and branch.may_be("object") for branch in node.items.branches)
     return has_free_items and node.takes([entry])
 
 
@@ -559,12 +572,12 @@ def _is_something(value: Any) -> bool:
 def _is_not_several(node: Node, value: Any) -> bool:
     if not isinstance(value, str):
         return True
-    is_member = any(way.once(_spellings).of(value.strip()) for way in node.items.ways)
+    is_member = any(branch.once(_spellings).of(value.strip()) for branch in node.items.branches)
     return node.once(_listed_items).is_one(value, is_member=is_member)
 
 
 def _listed_items(node: Node) -> KnownItems:
-    items = [item for way in node.items.ways for item in (*(way.enum or ()), *way.examples)]
+    items = [*node.items.members, *(item for branch in node.items.branches for item in branch.examples)]
     items += [item for example in node.examples if isinstance(example, list) for item in example]
     return KnownItems([item for item in items if isinstance(item, str)])
 
@@ -605,13 +618,14 @@ def _one_value(place: Place, sent: dict[str, Any], content: Any) -> bool:
 
 def _is_json_text(node: Node) -> bool:
     """Return whether a text holds JSON, by its format: a value sent in its place may be meant as it is."""
-    return any(way.format == "json" for way in node.ways)
+    return "json" in node.formats
 
 
 def _may_hold_json(node: Node) -> bool:
     """Return whether a text may be to hold JSON, by its format or as any text may."""
-    texts = [way for way in node.ways if way.is_only("string") and way.enum is None and not way.format]
-    return _is_json_text(node) or any(not any(way.says("pattern")) for way in texts)
+    texts = [branch for branch in node.branches if branch.is_only("string") and branch.enum is None]
+    is_free = any(not (branch.format or any(branch.says("pattern"))) for branch in texts)
+    return _is_json_text(node) or is_free
 
 
 def array_to_scalar(_place: Place, value: list[Any]) -> Iterable[Any]:
@@ -631,7 +645,7 @@ def _has_type(place: Place, _sent: list[Any], _item: Any) -> bool:
 
 @_guard("in a list of lists, it may be one of several items")
 def _no_inner_list(place: Place, _sent: Any, _items: list[Any]) -> bool:
-    return not place.item
+    return not place.is_item
 
 
 def scalar_to_array(_place: Place, value: Any) -> Iterable[list[Any]]:
@@ -659,7 +673,7 @@ def object_to_array(place: Place, value: dict[str, Any] | str) -> Iterator[list[
 
 @_guard("the items do not declare each of its names")
 def _declared_names(place: Place, _sent: Any, items: list[dict[str, Any]]) -> bool:
-    return any(items[0].keys() <= way.properties.keys() for way in place.node.items.ways)
+    return any(items[0].keys() <= branch.properties.keys() for branch in place.node.items.branches)
 
 
 def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
@@ -811,12 +825,12 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     """Return whether no case in a name is a unit's: that of a number as a whole, that of others in a short last word."""
     if sent in renderings(name):
         return True
-    types_of_ways = [way.accepted_types for way in node.property_nodes[name].ways]
-    if any(not types.isdisjoint(_NUMBERS) for types in types_of_ways):
+    types_of_branches = [branch.accepted_types for branch in node.property_nodes[name].branches]
+    if any(not types.isdisjoint(_NUMBERS) for types in types_of_branches):
         return is_identifier(name)
-    if all(types and types <= {"boolean", "null"} for types in types_of_ways):
+    if all(types and types <= {"boolean", "null"} for types in types_of_branches):
         return True
-    is_text = all(types and types <= {"string", "null"} for types in types_of_ways)
+    is_text = all(types and types <= {"string", "null"} for types in types_of_branches)
     # `imageURL` is an acronym; a text has its unit with it, if any.
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
@@ -875,10 +889,8 @@ _ARTICLES: Final = frozenset(("the", "a", "an"))
 def is_described_as(node: Node, name: str, sent: str) -> bool:
     """Return whether the description of a value that is no boolean begins with the words of a name."""
     child, words = node.property_nodes[name], name_words(sent)
-    texts = [
-        text for way in (child, *child.ways) for text in way.says("description") if isinstance(text, str)
-    ]
-    opening = [name_words(text[:_LONGEST_OPENING]) for text in texts]
+    texts = (*child.says("description"), *child.says_anywhere("description"))
+    opening = [name_words(text[:_LONGEST_OPENING]) for text in texts if isinstance(text, str)]
     opening += [text[1:] for text in opening if text[:1] and text[0] in _ARTICLES]
     is_statement = any(text[: len(words)] == words for text in opening)
     return is_statement and not child.takes_any_type and "boolean" not in child.accepted_types
@@ -979,13 +991,12 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     node = place.node
     if arguments and len(node.properties) == 1:
         ((name, only),) = node.property_nodes.items()
-        inner = (way.property_nodes[name] for way in only.ways if name in way.properties)
-        holds_itself = any(
-            "array" in (way.declared_types or ()) for node_inside in inner for way in node_inside.ways
-        )
+        inner = [branch.property_nodes[name] for branch in only.branches if name in branch.properties]
+        declared = (branch.declared_types or () for child in inner for branch in child.branches)
+        holds_itself = any("array" in types for types in declared)
         # A scalar in place of the object may be meant for any of its properties.
         is_free = name not in arguments or (holds_itself and isinstance(arguments[name], list))
-        if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):
+        if is_free and any(arguments.keys() <= branch.properties.keys() for branch in only.branches):
             yield {name: arguments}
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
     missing = [*(node.required - arguments.keys())] if flat else []
@@ -1015,10 +1026,12 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
 def _is_only_list_for(node: Node, name: str, flat: _Arguments) -> bool:
     """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
     nodes = node.property_nodes
-    lists = [holder for holder, child in nodes.items() if any(way.may_be("array") for way in child.ways)]
-    if lists != [name]:
+    lists = {
+        key: [branch for branch in child.branches if branch.may_be("array")] for key, child in nodes.items()
+    }
+    if [key for key in lists if lists[key]] != [name]:
         return False
-    items = (item for way in nodes[name].ways if way.may_be("array") for item in way.items.ways)
+    items = (item for branch in lists[name] for item in branch.items.branches)
     is_item = any(item.closed and flat.keys() <= item.properties.keys() for item in items)
     return is_item and not any(map(is_identifier, flat))
 
@@ -1069,15 +1082,15 @@ def _leads_to_a_value(top: Node, steps: Path) -> bool:
     """Return whether the schema declares each step of a path, or the last is into an object of a call's arguments."""
     reached = [top]
     for index, step in enumerate(steps):
-        ways = [way for node in reached for way in node.ways]
+        branches = [branch for node in reached for branch in node.branches]
         # In another object of any names, the whole path may be a name: `files.py` for `files`.
-        if index == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, ways)):
+        if index == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, branches)):
             return isinstance(step, str)
         if isinstance(step, int):
-            lists = [way for way in ways if way.is_only("array") and not way.prefix]
-            reached = [way.items for way in lists if way.items.schema is not None]
+            lists = [branch for branch in branches if branch.is_only("array") and not branch.prefix]
+            reached = [branch.items for branch in lists if branch.items.schema is not None]
         else:
-            reached = [way.property_nodes[step] for way in ways if step in way.properties]
+            reached = [branch.property_nodes[step] for branch in branches if step in branch.properties]
     return bool(reached)
 
 

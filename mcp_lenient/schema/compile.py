@@ -247,19 +247,19 @@ class _Translation:
         """Yield each schema after those that it leads to by these or all keywords, and whether it leads back; linear."""
         is_open: dict[int, bool] = {}
         leading_back: set[int] = set()
-        way: list[tuple[Schema, Iterator[Schema]]] = [({}, iter(self._schemas))]
-        while way:
-            schema, rest = way[-1]
+        stack: list[tuple[Schema, Iterator[Schema]]] = [({}, iter(self._schemas))]
+        while stack:
+            schema, rest = stack[-1]
             sub = next(rest, None)
             if sub is None:
-                way.pop()
+                stack.pop()
                 is_open[id(schema)] = False
-                if way:
+                if stack:
                     yield schema, id(schema) in leading_back
             elif id(sub) not in is_open:
                 is_open[id(sub)] = True
                 edges = [below for word, below in self._edges(sub) if not keywords or word in keywords]
-                way.append((sub, iter(edges)))
+                stack.append((sub, iter(edges)))
             elif is_open[id(sub)]:
                 leading_back.add(id(schema))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.errors import SchemaError
@@ -16,10 +16,10 @@ from mcp_lenient.schema.references import Parts, parts_of
 from mcp_lenient.values.json_values import PYTHON_TYPES, json_type, same_json
 from mcp_lenient.values.names import by_key
 
-MAX_WAYS: Final = 2_000
+MAX_BRANCHES: Final = 2_000
 """Ways of one union; the branches of unions in it included."""
 _MAX_UNIONS: Final = 8
-"""Unions that apply to one value together: their ways multiply."""
+"""Unions that apply to one value together: their branches multiply."""
 _TYPE_ALONE: Final = ANNOTATIONS | {"type"}
 _OF_PARTS: Final = {"type", "properties", "required", "additionalProperties", "items"}
 _HASHED: Final = (str, int, float, type(None))
@@ -179,6 +179,10 @@ class Node:
         """Return whether this is the only accepted JSON type."""
         return self.declared_types == (json_type,)
 
+    def fits(self, value: Any, *, exact_integers: bool = False) -> bool:
+        """Return whether a value is of a declared JSON type; ``7.0`` is an integer unless ``exact_integers`` is set."""
+        return fits(self.declared_types, value, exact_integers=exact_integers)
+
     def may_be(self, json_type: str) -> bool:
         """Return whether it is not a union and accepts a JSON type."""
         return not self.is_union and (self.declared_types is None or json_type in self.declared_types)
@@ -203,70 +207,83 @@ class Node:
 
     @cached_property
     def is_union(self) -> bool:
-        """Whether it has several ways."""
-        return self.ways != (self,)
+        """Whether it has several branches."""
+        return self.branches != (self,)
 
     @cached_property
-    def ways(self) -> tuple[Node, ...]:
+    def branches(self) -> tuple[Node, ...]:
         """The branches of a union and of unions in it, each with the keywords beside it; or the node itself."""
         if self.unread or _union_of(self.parts) is None:
             return (self,)
-        schemas = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_WAYS)
+        schemas = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_BRANCHES)
         return tuple(self.tree.node(schema) for schema in schemas)
 
     @cached_property
     def secret(self) -> bool:
-        """Whether one of the ways is marked as secret."""
-        return any(way.marked_secret for way in self.ways)
+        """Whether one of the branches is marked as secret."""
+        return any(branch.marked_secret for branch in self.branches)
 
     @cached_property
     def names(self) -> KeysView[str]:
-        """The names that one of the ways declares."""
-        return dict.fromkeys(name for way in self.ways for name in way.properties).keys()
+        """The names that one of the branches declares."""
+        return dict.fromkeys(name for branch in self.branches for name in branch.properties).keys()
 
     @cached_property
     def lists_values(self) -> bool:
-        """Whether one of the ways allows certain values alone."""
-        return any(way.enum is not None for way in self.ways)
+        """Whether one of the branches allows certain values alone."""
+        return any(branch.enum is not None for branch in self.branches)
+
+    @cached_property
+    def members(self) -> tuple[Any, ...]:
+        """The enum values of all branches."""
+        return tuple(member for branch in self.branches for member in branch.enum or ())
+
+    @cached_property
+    def formats(self) -> frozenset[str | None]:
+        """The formats of all branches; None for a branch without one."""
+        return frozenset(branch.format for branch in self.branches)
+
+    def says_anywhere(self, keyword: str) -> list[Any]:
+        """Return the values of a keyword in all branches."""
+        return [value for branch in self.branches for value in branch.says(keyword)]
 
     @cached_property
     def accepted_types(self) -> frozenset[str]:
-        """The JSON types of what its ways accept, by their ``type`` or ``enum``; see :attr:`takes_any_type`."""
-        types: set[str] = set()
-        for way in self.ways:
-            types.update(map(json_type, way.enum or ()) if way.declared_types is None else way.declared_types)
-        return frozenset(types)
+        """The JSON types of what its branches accept, by their ``type`` or ``enum``; see :attr:`takes_any_type`."""
+        declared = (name for branch in self.branches for name in branch.declared_types or ())
+        untyped = (branch.enum or () for branch in self.branches if branch.declared_types is None)
+        return frozenset((*declared, *map(json_type, chain.from_iterable(untyped))))
 
     @cached_property
     def takes_any_type(self) -> bool:
-        """Whether one of its ways names no JSON type."""
-        return any(way.declared_types is None and way.enum is None for way in self.ways)
+        """Whether one of its branches names no JSON type."""
+        return any(branch.declared_types is None and branch.enum is None for branch in self.branches)
 
     @cached_property
     def mixes_types(self) -> bool:
-        """Whether its ways name several JSON types, null aside; integers are numbers."""
+        """Whether its branches name several JSON types, null aside; integers are numbers."""
         types = self.accepted_types - {"null"}
         return len(types - {"integer"} if "number" in types else types) > 1
 
     @cached_property
     def discriminator(self) -> Discriminator | None:
-        """The discriminator of the ways."""
-        return discriminator_of(self.ways)
+        """The discriminator of the branches."""
+        return discriminator_of(self.branches)
 
     @cached_property
     def _unique_names(self) -> Mapping[str, Node]:
-        """The way of each required name that no other way declares."""
-        declared = Counter(name for node in self.ways for name in node.properties)
-        return {name: node for node in self.ways for name in node.required if declared[name] == 1}
+        """The branch of each required name that no other branch declares."""
+        declared = Counter(name for node in self.branches for name in node.properties)
+        return {name: node for node in self.branches for name in node.required if declared[name] == 1}
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
-        """Return the ways that accept the JSON type of a value."""
+        """Return the branches that accept the JSON type of a value."""
         return tuple(
-            [way for way in self.ways if fits(way.declared_types, value, exact_integers=exact_integers)]
+            [branch for branch in self.branches if branch.fits(value, exact_integers=exact_integers)]
         )
 
-    def likely_ways(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
-        """Return the ways that a refused value most likely targets, by its type, discriminator or required names."""
+    def likely_branches(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+        """Return the branches that a refused value most likely targets, by its type, discriminator or required names."""
         fitting = self.fitting(value, exact_integers=exact_integers)
         if len(fitting) < 2 or not isinstance(value, Mapping):
             return fitting
@@ -277,15 +294,16 @@ class Node:
         return tuple(owners) if len(owners) == 1 else fitting
 
     def possible(self, value: Any) -> tuple[Node, ...]:
-        """Return the ways whose constants match an accepted value."""
+        """Return the branches whose constants match an accepted value."""
         fitting = self.fitting(value)
         if not isinstance(value, Mapping):
             return fitting
-        return tuple(
-            way
-            for way in fitting
-            if all(way.property_nodes[name].lists(value[name]) for name in value if name in way.properties)
-        )
+
+        def lists_constants(branch: Node) -> bool:
+            declared = value.keys() & branch.properties.keys()
+            return all(branch.property_nodes[name].lists(value[name]) for name in declared)
+
+        return tuple(filter(lists_constants, fitting))
 
     # What is in it
 
@@ -338,8 +356,8 @@ class Node:
 
 
 def children(nodes: Iterable[Node], key: str | int) -> list[Node]:
-    """Return the nodes of an item or a property, by each way of several nodes that describes it."""
-    described = (way.child(key) for node in nodes for way in node.ways)
+    """Return the nodes of an item or a property, by each branch of several nodes that describes it."""
+    described = (branch.child(key) for node in nodes for branch in node.branches)
     return [child for child in described if child is not None]
 
 
@@ -359,20 +377,20 @@ def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = Fa
 
 
 class Discriminator(NamedTuple):
-    """A property whose constants identify the ways of a union: the owners, since ``True`` equals 1, by ``(False, 1)``."""
+    """A property whose constants identify the branches of a union: the owners, since ``True`` equals 1, by ``(False, 1)``."""
 
     name: str
     tags: Node
     owners: Mapping[tuple[bool, Any], Node]
 
     def owner(self, tag: Any) -> Node | None:
-        """Return the way of a constant, or None."""
+        """Return the branch of a constant, or None."""
         return self.owners.get((isinstance(tag, bool), tag)) if isinstance(tag, (str, int, float)) else None
 
 
-def discriminator_of(ways: Sequence[Node]) -> Discriminator | None:
+def discriminator_of(branches: Sequence[Node]) -> Discriminator | None:
     """Return the first property with distinct constants (strings, integers or booleans) in all object branches."""
-    objects = [node for node in ways if node.properties]
+    objects = [node for node in branches if node.properties]
     if len(objects) < 2:
         return None
     shared = [name for name in objects[0].properties if all(name in node.properties for node in objects)]

@@ -35,7 +35,7 @@ def json_texts(top: Node, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         pointer((name,))
         for name, kind in texts.items()
         if name in declared
-        and {"string", kind} <= {type_ for way in declared[name].ways for type_ in way.declared_types or ()}
+        and {"string", kind} <= declared[name].accepted_types
         and _is_json(arguments[name])
     )
 

@@ -230,13 +230,13 @@ class _Maker:
         return f"{name}{at}" if at else name
 
     def _branch(self, node: Node, depth: int) -> Any:
-        branches = [way for way in node.ways if not way.is_only("null")]
+        branches = [branch for branch in node.branches if not branch.is_only("null")]
         if depth >= _DEEPEST or not branches:
             # The branch that ends a recursion soonest: null, else one that is not a container.
-            branches = sorted(node.ways, key=_weight)[:1]
+            branches = sorted(node.branches, key=_weight)[:1]
         chosen = self.random.choice(branches)
         # Decimals are published as a number or a string; a string of digits is also valid where any string is.
-        if {_kind(way) for way in branches} == {"number", "string"} and chosen.takes("any text"):
+        if {_kind(branch) for branch in branches} == {"number", "string"} and chosen.takes("any text"):
             return self.random.choice(DECIMALS)
         return self._of(chosen, depth + 1)
 

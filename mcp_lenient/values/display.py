@@ -274,7 +274,7 @@ def encodable(value: Any) -> Any:
     return value
 
 
-def exact(name: object) -> bool:
+def is_quotable(name: object) -> bool:
     """Return whether a name can be written unchanged in a message or patch."""
     return isinstance(name, str) and len(name) <= MAX_NAME and not _SURROGATE.search(name)
 

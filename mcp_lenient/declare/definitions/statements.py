@@ -48,9 +48,9 @@ def contradictions(
     tool: str, stated: Mapping[str, Stated], read: ReadableSchema, validator: Validator
 ) -> Iterator[str]:
     """Yield a sentence, with its place in the file, for each statement that the tool contradicts."""
-    ways = Tree(read).top.ways
-    properties = {name: node for way in ways for name, node in way.property_nodes.items()}
-    required = {name for way in ways for name in way.required}
+    branches = Tree(read).top.branches
+    properties = {name: node for branch in branches for name, node in branch.property_nodes.items()}
+    required = {name for branch in branches for name in branch.required}
     for name, statement in stated.items():
         if name not in properties:
             continue  # the log reports unknown names

@@ -289,7 +289,7 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
                 spot.place,
                 level,
             )
-        elif any(_has_untyped_items(node) for node in spot.node.ways):
+        elif any(_has_untyped_items(node) for node in spot.node.branches):
             yield Hit(
                 f"The items of '{spot.place}' may be anything, so a number sent as text stays text.",
                 "Give the items a type, such as list[str].",
@@ -299,7 +299,7 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
 
 
 def _is_untyped(node: Node) -> bool:
-    parts = [part for way in (node, *node.ways) for part in way.parts]
+    parts = [part for branch in (node, *node.branches) for part in branch.parts]
     return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
 
 
@@ -332,8 +332,8 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
 
 
 def _takes_as_text(spot: Spot, kind: str) -> bool:
-    has_kind = any(kind in (node.declared_types or ()) for node in spot.node.ways)
-    text = any("string" in (node.declared_types or ()) and node.enum is None for node in spot.node.ways)
+    has_kind = any(kind in (node.declared_types or ()) for node in spot.node.branches)
+    text = any("string" in (node.declared_types or ()) and node.enum is None for node in spot.node.branches)
     return has_kind and text and spot.node.takes(_TEXTS[kind])
 
 
@@ -348,7 +348,7 @@ _JSON_TEXT: Final = re.compile(
 def json_in_text(surface: Surface) -> Iterator[Hit]:
     """A text parameter must contain JSON."""
     for spot in surface.spots:
-        only_text = [node for node in spot.node.ways if not node.is_only("null")]
+        only_text = [node for node in spot.node.branches if not node.is_only("null")]
         if not only_text or not all(node.is_only("string") for node in only_text):
             continue
         formats = {node.format for node in only_text}
@@ -367,7 +367,7 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
     """An object declares neither its properties nor the type of its values; a note if it is described."""
     has_example = '{"' in (surface.tool.description or "")
     for spot in surface.spots:
-        if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.node.ways):
+        if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.node.branches):
             yield Hit(
                 f"'{spot.place}' is an object with any keys: callers have to guess them, and a misspelled key is accepted.",
                 "Declare its properties (a Pydantic model or TypedDict), or the type of its values, "
@@ -486,7 +486,7 @@ def enum_without_description(surface: Surface) -> Iterator[Hit]:
 def _values(spot: Spot) -> list[Any]:
     return [
         value
-        for node in spot.node.ways
+        for node in spot.node.branches
         for value in node.enum or ()
         if value is not None and not isinstance(value, bool)
     ]
@@ -519,7 +519,7 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
 
 
 def _takes_lists(node: Node) -> bool:
-    return any("array" in (way.declared_types or ()) for way in node.ways)
+    return any("array" in (branch.declared_types or ()) for branch in node.branches)
 
 
 def _apart(one: str, other: str) -> str | None:

@@ -40,7 +40,7 @@ class Spot:
     @property
     def description(self) -> str:
         """Return its description, with those of the types it refers to."""
-        descriptions = (text for node in (self.node, *self.node.ways) for text in node.says("description"))
+        descriptions = (*self.node.says("description"), *self.node.says_anywhere("description"))
         return " ".join(dict.fromkeys(text for text in descriptions if isinstance(text, str)))
 
     @property
@@ -126,7 +126,7 @@ class Surface:
             spots.append(spot)
             if spot.depth < _DEEPEST:
                 waiting += (
-                    below for node in spot.node.ways for below in _below(node, spot.place, spot.depth)
+                    below for node in spot.node.branches for below in _below(node, spot.place, spot.depth)
                 )
         return tuple(spots)
 
@@ -144,7 +144,7 @@ class Surface:
         """Yield every object that declares properties, with its place."""
         yield "", self.top
         for spot in self.spots:
-            for node in spot.node.ways:
+            for node in spot.node.branches:
                 if node.property_nodes:
                     yield spot.place, node
 

@@ -23,7 +23,7 @@ from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
-from mcp_lenient.refusal.locations import Refused
+from mcp_lenient.refusal.locations import RefusedCall
 from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, NameRule, Rule
 from mcp_lenient.rules.rules import TIER_OF
@@ -266,10 +266,11 @@ class _Explainer:
         for proposal in proposals:
             yield f"{self._where(proposal.pointer)}: {_titled(proposal.rule)} {_read_as(proposal)}"
         plan, first, unread = self.contract.plan, trace.answers[0], trace.unread()
-        refused, read = Refused(plan.top, first.arguments, plan.policy), {step.pointer for step in proposals}
+        refused = RefusedCall(plan.top, first.arguments, plan.policy)
+        read = {step.pointer for step in proposals}
         for path in dict.fromkeys(fault.path for fault in first.faults[:_MOST_LINES] if not fault.of_name):
             where = pointer(path)
-            rivals = [] if where in read else [*barred(plan, refused.look(path))]
+            rivals = [] if where in read else [*barred(plan, refused.location(path))]
             if rivals:
                 unread[where] = closest([unread.get(where, rivals[0]), *rivals])
         if not proposals and not unread:
@@ -288,8 +289,8 @@ class _Explainer:
         ties = [fault for fault in outcome.faults if fault.kind == "ambiguous"]
         for tie in ties:
             place = pointer(tie.path)
-            yield f"{self._where(place)}: {len(tie.bound)} readings are equally likely, so none is used:"
-            yield from (f"  {_in_words(self.mask.value(value, place))}" for value in tie.bound)
+            yield f"{self._where(place)}: {len(tie.readings)} readings are equally likely, so none is used:"
+            yield from (f"  {_in_words(self.mask.value(value, place))}" for value in tie.readings)
         verb = "repaired" if outcome.status == "repaired" else "would be repaired"
         used = {(repair.rule, repair.pointer) for repair in outcome.repairs}
         unused = [proposal for proposal in proposals if (proposal.rule.name, proposal.pointer) not in used]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.engine.contract import Contract
-from mcp_lenient.refusal.locations import Refused, below
-from mcp_lenient.schema.node import Node, fits
+from mcp_lenient.refusal.locations import RefusedCall, below
+from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import HIDDEN, has_credential, is_name, keys_naming_secret, secret_name
 from mcp_lenient.values.json_values import pointer, tokens_of
@@ -45,7 +45,7 @@ class Mask:
             }
         if isinstance(value, list):
             return [self._masked(below(node, index), item) for index, item in enumerate(value)]
-        is_other = node is not None and not any(fits(way.declared_types, value) for way in node.ways)
+        is_other = node is not None and not node.fitting(value)
         return HIDDEN if isinstance(value, str) and is_other and not is_name(value) else value
 
     def _entry(self, node: Node | None, key: Any, value: Any) -> tuple[Any, Any]:
@@ -76,8 +76,8 @@ class Mask:
         """Return why a value is wrong: the author's sentence, unless it may repeat a secret, or ours."""
         if not fault.detail:
             return fault.reason
-        refused = Refused(self._top, arguments, self._contract.plan.policy)
-        return refused.safe_sentence([refused.look(fault.path)], fault.detail, _LONGEST) or fault.reason
+        refused = RefusedCall(self._top, arguments, self._contract.plan.policy)
+        return refused.safe_sentence([refused.location(fault.path)], fault.detail, _LONGEST) or fault.reason
 
 
 def node_below(node: Node | None, token: str) -> Node | None:

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.reader import Plan
-from mcp_lenient.refusal.locations import Location, Refused
-from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Place, Rule, ValueRule
+from mcp_lenient.refusal.locations import Location, RefusedCall
+from mcp_lenient.rules import ABSENT, DEFAULT_RULES, CallRule, Guard, NameRule, Rule, ValueRule
 from mcp_lenient.rules.rules import CallScope, Obstacle
 from mcp_lenient.types import Fault, Path
 from mcp_lenient.values.json_values import json_type, plain, pointer
@@ -41,12 +41,13 @@ def stop_of(proposal: Proposal) -> str:
 
 def barred(plan: Plan, location: Location) -> Iterator[Proposal]:
     """Yield what rules read a value as, and the schema accepts, that the policy disables or a destructive tool bars."""
-    node, value, path, optional = location.node, location.value, location.path, location.optional
-    for rule in plan.policy.rules if node is not None and path else ():
-        obstacle = node and plan.obstacle(rule, node, json_type(value), optional=optional)
-        if node is not None and obstacle in _BARS and isinstance(rule, ValueRule):
-            name = path[-1] if location.declared and isinstance(path[-1], str) else None
-            place = Place(node, CallScope(plan.policy), path, path, name, optional, isinstance(path[-1], int))
+    node, value, path = location.node, location.value, location.path
+    if node is None or not path:
+        return
+    place = location.as_place(node, CallScope(plan.policy))
+    for rule in plan.policy.rules:
+        obstacle = plan.obstacle(rule, place, json_type(value))
+        if obstacle in _BARS and isinstance(rule, ValueRule):
             guard = Guard(obstacle.name.lower(), obstacle.value, bool)
             for result in rule.apply(place, value):
                 if result is ABSENT or node.takes(plain(result)):
@@ -59,7 +60,7 @@ def unapplied(plan: Plan, trace: Trace) -> list[Unapplied]:
     Rules of the author's own are listed whatever they read. Places with the same rules and reasons are listed together.
     """
     first = trace.answers[0]
-    refused = Refused(plan.top, first.arguments, plan.policy)
+    refused = RefusedCall(plan.top, first.arguments, plan.policy)
     listed: list[Unapplied] = []
     for path, rule_type in islice(_places(first.faults), _MOST):
         rules = _stops(plan, trace, refused, path, rule_type)
@@ -84,10 +85,10 @@ def _places(faults: Iterable[Fault]) -> Iterable[tuple[Path, type[Rule]]]:
 
 
 def _stops(
-    plan: Plan, trace: Trace, refused: Refused, path: Path, rule_type: type[Rule]
+    plan: Plan, trace: Trace, refused: RefusedCall, path: Path, rule_type: type[Rule]
 ) -> dict[str, list[str]]:
     """Return the names of the rules that do not apply at a place, by the words for what stops them, likeliest first."""
-    where, place = pointer(path), refused.look(path[:-1] if rule_type is NameRule else path)
+    where, place = pointer(path), refused.location(path[:-1] if rule_type is NameRule else path)
     proposals = [proposal for proposal in trace.proposals.values() if proposal.pointer == where]
     applied = {proposal.rule.name for proposal in proposals}
     least = min((proposal.rule.tier for proposal in proposals if proposal.fits), default=inf)
@@ -122,8 +123,8 @@ def _obstacle(plan: Plan, rule: Rule, place: Location) -> Obstacle | None:
     node, kind = place.node, json_type(place.value)
     if node is None:
         return None
-    obstacles = [plan.obstacle(rule, node, kind, optional=place.optional)]
-    in_union = node.mixes_types
-    obstacles += [plan.obstacle(rule, way, kind, in_union=in_union) for way in node.ways if way is not node]
+    here = place.as_place(node, CallScope(plan.policy))
+    branches = [here.as_branch(branch) for branch in node.branches if branch is not node]
+    obstacles = [plan.obstacle(rule, where, kind) for where in (here, *branches)]
     ranks = [_OBSTACLES.index(obstacle) for obstacle in obstacles if obstacle is not None]
     return _OBSTACLES[max(ranks)] if len(ranks) == len(obstacles) else None
