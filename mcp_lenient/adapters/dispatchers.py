@@ -66,25 +66,54 @@ class DispatcherDecision(Decision):
         return worded(self.inner.refused(), self.call, cast("Contract", self.inner.contract).policy.language)
 
 
-def inside(form: Dispatcher, sent_arguments: Any, decision: Decision) -> Inside | None:
+def inside(dispatcher: Dispatcher, sent_arguments: Any, decision: Decision) -> Inside | None:
     """Return the call inside a dispatcher's call, by the decision about that; None if it holds none that can be told."""
     arguments, contract = decision.arguments, cast("Contract", decision.contract)
-    name, value, repairs = form.named(arguments), form.inside(arguments), decision.repairs
+    name, value, repairs = dispatcher.named(arguments), dispatcher.inside(arguments), decision.repairs
     if name is None or isinstance(value, str):  # a dispatcher that takes a text reads it itself
         return None
-    rest = {key: entry for key, entry in arguments.items() if key not in form.words}
-    if decision.status != "refused" or form.arguments is None:
-        raw = sent_arguments.get(form.arguments) if isinstance(sent_arguments, Mapping) else None
+    rest = {key: entry for key, entry in arguments.items() if key not in dispatcher.words}
+    if decision.status != "refused" or dispatcher.arguments is None:
+        raw = sent_arguments.get(dispatcher.arguments) if isinstance(sent_arguments, Mapping) else None
         if isinstance(raw, str):
             # The inner tool's schema reads it, and says what is kept of how its numbers are spelled.
-            value, repairs = raw, tuple(step for step in repairs if step.pointer != form.pointer(""))
-        return Inside(name, value, {} if form.arguments is None else rest, repairs)
+            value, repairs = raw, tuple(step for step in repairs if step.pointer != dispatcher.pointer(""))
+        return Inside(name, value, {} if dispatcher.arguments is None else rest, repairs)
     flat = {key: entry for key, entry in rest.items() if key not in contract.top.properties}
     are_names = bool(flat) and all(violation.code == "unknown" for violation in decision.violations)
-    if not are_names or form.arguments in arguments or not contract.policy.allows(_FLAT.rule):
+    if not are_names or dispatcher.arguments in arguments or not contract.policy.allows(_FLAT.rule):
         return None
     beside = {key: entry for key, entry in rest.items() if key not in flat}
     return Inside(name, flat, beside, (*repairs, _FLAT), is_flat=True)
+
+
+def stays_as_sent(call: Inside, outer: Decision, inner: Decision, source: ToolSource) -> bool:
+    """Return whether a dispatcher's call is passed on as it was sent, since its form may not be changed for the tool inside.
+
+    That one is destructive, not known, not to be repaired, or calls another itself.
+    """
+    contract, is_text = inner.contract, isinstance(call.arguments, str)
+    is_read = is_text or bool(call.repairs)
+    if contract is None:
+        return is_read and source.answers_below
+    has_dispatcher, policy = contract.policy.dispatches is not None, cast("Contract", outer.contract).policy
+    is_guarded = contract.plan.destructive or has_dispatcher or inner.mode != "repair"
+    is_nothing = (
+        outer.status != "refused" and cast("Dispatcher", policy.dispatches).inside(outer.arguments) is None
+    )
+    # What the dispatcher reads as no arguments is none for the inner tool.
+    return (is_read and is_guarded) or (is_text and is_nothing and inner.fate == "refused")
+
+
+def is_decided(call: Inside, inner: Decision) -> bool:
+    """Return whether the decision about the call inside is one about the dispatcher's call as well."""
+    contract = inner.contract
+    if contract is None:
+        is_unknown = inner.refusal is not None or (inner.if_unknown is not None and inner.mode == "repair")
+        return is_unknown and not call.is_flat
+    is_other = call.is_flat and not call.arguments.keys() <= contract.top.properties.keys()
+    # What is inside another dispatcher is decided when that is called.
+    return not is_other and contract.policy.dispatches is None and inner.mode != "off"
 
 
 def together(
@@ -100,15 +129,15 @@ def together(
         host_call: The call inside by its right name.
         source: The tools that the dispatcher calls.
     """
-    form = cast("Dispatcher", cast("Contract", outer.contract).policy.dispatches)
+    dispatcher = cast("Dispatcher", cast("Contract", outer.contract).policy.dispatches)
     arguments, is_renamed = outer.arguments, host_call.name != call.name
-    values = call.arguments if call.is_flat else form.inside(arguments)
+    values = call.arguments if call.is_flat else dispatcher.inside(arguments)
     steps = host_call.repairs[-1:] if is_renamed else ()
     if inner.fate == "repaired":
         values, steps = inner.arguments, (*steps, *inner.repairs)
     if steps or call.is_flat:
-        arguments = form.call(host_call.name, values, call.rest)
-    repairs = (*whole.repairs, *call.repairs, *form.placed(steps))
+        arguments = dispatcher.call(host_call.name, values, call.rest)
+    repairs = (*whole.repairs, *call.repairs, *dispatcher.placed(steps))
     is_refused = inner.contract is None or (inner.status == "refused" and inner.fate != "observed")
     is_recorded_below = source.answers_below and (is_refused or not repairs)
     return DispatcherDecision(
@@ -131,17 +160,19 @@ def together(
 
 def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, Any]:
     """Return the refusal of a call inside a dispatcher's as the dispatcher's answer, with what that must be sent."""
-    form = None if call.via is None else call.via.form
-    if form is None or call.via is None:
+    dispatcher = None if call.via is None else call.via.dispatcher
+    if dispatcher is None or call.via is None:
         return refusal
     answer, tool, words = refusal["_meta"][META_KEY], shown_name(call.via.tool), texts(language)
-    details = {**answer["details"], "called_through": {"tool": tool, "arguments": form.pointer("")}}
+    details = {**answer["details"], "called_through": {"tool": tool, "arguments": dispatcher.pointer("")}}
     for violation in (violations := [*map(dict, details.get("violations", ()))]):
         if "fixes" in violation:
-            violation["fixes"] = [[form.operation(step) for step in patch] for patch in violation["fixes"]]
+            violation["fixes"] = [
+                [dispatcher.operation(step) for step in patch] for patch in violation["fixes"]
+            ]
     message, placed = answer["message"], {"violations": violations} if violations else {}
     if "repeated" not in details:
         name = "<name>" if answer["error_code"] == "UNKNOWN_TOOL" else call.name
-        message = words.sentences(message, words(_SEND, tool=tool, call=form.shape(name)))
+        message = words.sentences(message, words(_SEND, tool=tool, call=dispatcher.shape(name)))
     answer = {**answer, "message": message, "details": {**details, **placed}}
     return refusal_result(answer, has_output_schema=call.via.has_output_schema)

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from mcp_lenient.adapters.allowance import Allowance, without_rules
 from mcp_lenient.adapters.aside import decide_aside
 from mcp_lenient.adapters.corrections import corrected
-from mcp_lenient.adapters.dispatchers import DispatcherDecision, inside, together, worded
+from mcp_lenient.adapters.dispatchers import (
+    DispatcherDecision,
+    inside,
+    is_decided,
+    stays_as_sent,
+    together,
+    worded,
+)
 from mcp_lenient.adapters.repeats import Caller, Refusals, caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.adapters.source import ToolSource, ToolsUnknownError
@@ -128,17 +135,17 @@ class Gate:
             rejected_by: The contract that is known to reject the arguments, as it was compiled last.
             allowance: How far the decision may change the call; None where nothing limits it.
         """
-        decision = await self.decide_outer(call, source, rejected_by)
+        decision = await self.decide_one(call, source, rejected_by)
         if decision.name is not None or decision.contract is None:
             return decision
         if allowance is not None:
             decision = allowance.limited(decision)
-        form = cast("Contract", decision.contract).policy.dispatches
-        if form is not None and decision.mode == "repair":
-            decision = await self._with_inner(call, source, decision, form, allowance)
+        dispatcher = cast("Contract", decision.contract).policy.dispatches
+        if dispatcher is not None and decision.mode == "repair":
+            decision = await self._with_inner(call, source, decision, dispatcher, allowance)
         return decision
 
-    async def decide_outer(
+    async def decide_one(
         self, call: HostCall, source: ToolSource, rejected_by: Contract | None = None, *, fresh: bool = False
     ) -> Decision:
         """Decide about one call by the name that it was made under, without recording the decision.
@@ -172,7 +179,7 @@ class Gate:
         call: HostCall,
         source: ToolSource,
         outer: Decision,
-        form: Dispatcher,
+        dispatcher: Dispatcher,
         allowance: Allowance | None,
     ) -> Decision:
         """Return the decision about a dispatcher's call with that about the call inside it; unchanged if nothing is known of that."""
@@ -180,50 +187,27 @@ class Gate:
         if outer.status == "accepted":
             author_arguments = contract.read_back(outer.arguments)
             outer = outer if author_arguments is None else replace(outer, arguments=author_arguments)
-        inside_call, tools = inside(form, call.arguments, outer), source.inside(contract.tool, form)
+        sent, tools = inside(dispatcher, call.arguments, outer), source.inside(contract.tool, dispatcher)
         is_unseen = allowance is None or allowance.is_unseen
-        if inside_call is None or tools is None or (inside_call.is_flat and not is_unseen):
+        if sent is None or tools is None or (sent.is_flat and not is_unseen):
             return outer
         tools.may_rename = is_unseen
-        via, repairs = (
-            Via(call.name, form, contract.tool.has_output_schema),
-            (*call.repairs, *inside_call.repairs),
-        )
-        inner_call = replace(
-            call, name=inside_call.name, arguments=inside_call.arguments, repairs=repairs, via=via
-        )
-        inner = await self.decide_outer(inner_call, tools, fresh=outer.status != "accepted")
+        repairs = (*call.repairs, *sent.repairs)
+        via = Via(call.name, dispatcher, contract.tool.has_output_schema)
+        inner_call = replace(call, name=sent.name, arguments=sent.arguments, repairs=repairs, via=via)
+        inner = await self.decide_one(inner_call, tools, fresh=outer.status != "accepted")
         if inner.name is not None:
             inner_call = replace(inner_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
-            inner = await self.decide_outer(inner_call, tools)
-        inner_contract = inner.contract
-        is_text = isinstance(inside_call.arguments, str)
-        if (inside_call.repairs or is_text) and _may_destroy(inner, tools):
-            return without_rules(outer, call.arguments)
-        if inner_contract is None:
-            is_unknown = inner.refusal is not None or (
-                inner.if_unknown is not None and inner.mode == "repair"
-            )
-            return (
-                outer
-                if not is_unknown or inside_call.is_flat
-                else together(outer, call, inside_call, inner, inner_call, tools)
-            )
-        is_other = (
-            inside_call.is_flat and not inside_call.arguments.keys() <= inner_contract.top.properties.keys()
-        )
-        if is_other or inner_contract.policy.dispatches is not None or inner.mode == "off":
-            return outer  # what is inside another dispatcher is decided when that is called
+            inner = await self.decide_one(inner_call, tools)
         if allowance is not None:
-            inner = allowance.inside(inside_call.arguments).limited(inner)
-        is_nothing = outer.status != "refused" and form.inside(outer.arguments) is None
-        if is_text and is_nothing and inner.fate == "refused":
-            # What the dispatcher reads as no arguments is none for the inner tool.
+            inner = allowance.inside(sent.arguments).limited(inner)
+        if stays_as_sent(sent, outer, inner, tools):
             return without_rules(outer, call.arguments)
-        decision = together(outer, call, inside_call, inner, inner_call, tools)
-        if allowance is not None and allowance.says_other(decision):
-            return without_rules(outer, call.arguments)
-        return decision
+        if not is_decided(sent, inner):
+            return outer
+        decision = together(outer, call, sent, inner, inner_call, tools)
+        is_barred = allowance is not None and allowance.says_other(decision)
+        return without_rules(outer, call.arguments) if is_barred else decision
 
     def decide_at_once(
         self,
@@ -306,10 +290,11 @@ class Gate:
         faults = sorted({(fault.pointer, fault.code) for fault in decision.violations})
         times = self._times(call, contract.policy, error_code(decision.violations), faults)
         self.record(call, decision, repeated=times.same)
-        ways = corrected(contract, call.arguments, decision.violations) if times.same > 1 else ()
-        if call.via is not None and call.via.form is not None:
-            ways = tuple(call.via.form.call(call.name, way, {}) for way in ways)
-        refusal = contract.refusal(decision, _again(times, ways))
+        corrections = corrected(contract, call.arguments, decision.violations) if times.same > 1 else ()
+        if call.via is not None and call.via.dispatcher is not None:
+            call_with = partial(call.via.dispatcher.call, call.name, rest={})
+            corrections = tuple(map(call_with, corrections))
+        refusal = contract.refusal(decision, _again(times, corrections))
         return replace(decision, refusal=worded(refusal, call, contract.policy.language))
 
     def _append_to_recording(self, call: HostCall, contract: Contract) -> None:
@@ -453,9 +438,9 @@ class Gate:
         self.telemetry.record(event, placed_call, plan, **facts)
 
 
-def _again(times: Refusals, ways: tuple[Mapping[str, Any], ...] = ()) -> Again | None:
+def _again(times: Refusals, corrections: tuple[Mapping[str, Any], ...] = ()) -> Again | None:
     if times.same > 1:
-        return Again(times.same, ways)
+        return Again(times.same, corrections)
     return Again(times.alike, is_alike=True) if times.alike >= _MANY_ALIKE else None
 
 
@@ -491,11 +476,3 @@ def _placed(call: HostCall, contract: Contract | None) -> tuple[HostCall, Plan |
         facts["via"] = call.via.tool
     placed = replace(call, who=lambda: {**call.who(), **facts}) if facts else call
     return placed, None if contract is None else contract.plan
-
-
-def _may_destroy(inner: Decision, tools: ToolSource) -> bool:
-    """Return whether the form of a call must stay as it was sent: its tool is destructive, not known, or calls another."""
-    contract = inner.contract
-    if contract is None:
-        return tools.answers_below
-    return contract.plan.destructive or contract.policy.dispatches is not None or inner.mode != "repair"

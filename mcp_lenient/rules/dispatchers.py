@@ -130,12 +130,12 @@ class Via:
 
     Attributes:
         tool: Its name.
-        form: How it names tools; None for one that runs a model's code.
+        dispatcher: How it names tools; None for one that runs a model's code.
         has_output_schema: Whether clients validate its results against a schema.
     """
 
     tool: str
-    form: Dispatcher | None = None
+    dispatcher: Dispatcher | None = None
     has_output_schema: bool = False
 
 

@@ -138,7 +138,7 @@ class Failures:
                 return None
             if is_invalid or await source.tool(host_call.name, fresh=True) is not None:
                 return await self._of_body(error, call, pending)
-            pending.decision = decision = await self._gate.decide_outer(host_call, source, fresh=True)
+            pending.decision = decision = await self._gate.decide_one(host_call, source, fresh=True)
         return _of_unknown(error, call, decision)
 
     async def _of_dispatched(
@@ -147,7 +147,7 @@ class Failures:
         """Answer a dispatcher's call by what FastMCP raised of the call inside it."""
         inner = decision.inner
         if compat.unknown_inside(error, decision.call.name):
-            unknown = await self._gate.decide_outer(decision.call, decision.source, fresh=True)
+            unknown = await self._gate.decide_one(decision.call, decision.source, fresh=True)
             if unknown.if_unknown is not None:
                 pending.decision = unknown
                 return _worded(error, call, unknown.if_unknown())

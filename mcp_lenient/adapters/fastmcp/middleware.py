@@ -419,7 +419,7 @@ class LenientMiddleware(Rewriter):
             if decision.is_recorded_below:
                 await self._ran_inside(call, decision, result, took)
         elif decision.fate == "refused" and not pending.is_refused:
-            ran = await self._gate.decide_outer(pending.host_call, pending.source, fresh=True)
+            ran = await self._gate.decide_one(pending.host_call, pending.source, fresh=True)
             if ran.status == "accepted":
                 pending.decision = ran
 

@@ -386,7 +386,7 @@ class ProxyMiddleware(LenientMiddleware):
         if inner.mode != "repair" or not (is_unknown or refusal):
             return result if inner.contract is not None else None
         if is_unknown:
-            unknown = await self._gate.decide_outer(call, source)
+            unknown = await self._gate.decide_one(call, source)
             answer_inside = None if unknown.if_unknown is None else unknown.if_unknown()
         elif decision is None or is_valid:
             return None
