@@ -52,11 +52,8 @@ def only_values(
         if is_scalar and (validator.runs_code or _says_more_than_types(top, step.result_path)):
             pattern = tuple(part if isinstance(part, str) else None for part in step.result_path)
             scalars.setdefault(pattern, (step.result_path, step.value))
-    return {
-        path
-        for path, value in list(scalars.values())[:_MAX_PLACES]
-        if _is_only(top, path, value, arguments, validator)
-    }
+    first = list(scalars.values())[:_MAX_PLACES]
+    return {path for path, value in first if _is_only(top, path, value, arguments, validator)}
 
 
 def _is_only(top: Node, path: Path, value: Any, arguments: Mapping[str, Any], validator: Validator) -> bool:

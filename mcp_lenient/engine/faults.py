@@ -76,10 +76,8 @@ class _FaultSearch:
         if at not in self._seen:
             is_whole = not (self.exact_integers and (node.looks_within or node.is_only("integer")))
             accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
-            faults_here = (
-                () if accepted else (*self.reasons(node, value, path),) or (_fault(path, None, node),)
-            )
-            self._seen[at] = faults_here
+            reasons = () if accepted else tuple(self.reasons(node, value, path))
+            self._seen[at] = reasons if accepted or reasons else (_fault(path, None, node),)
         return self._seen[at]
 
     def reasons(self, node: Node, value: Any, path: Path) -> Iterator[Fault]:
@@ -275,7 +273,6 @@ def _by_schema(
     if place.node is None:
         return ()
     if place.path not in cache:
-        cache[place.path] = faults(
-            place.node, place.value, place.path, exact_integers=refused.exact_integers, is_refused=True
-        )
+        at_place = place.node, place.value, place.path
+        cache[place.path] = faults(*at_place, exact_integers=refused.exact_integers, is_refused=True)
     return cache[place.path]

@@ -178,9 +178,8 @@ class Offers:
         self._validated_left -= len(self._faults)
         if self._validated_left < 0:
             return False
-        before = {
-            (fault.path, "value" if fault.kind == "ambiguous" else fault.kind) for fault in self._faults
-        }
+        kinds = {"ambiguous": "value"}
+        before = {(fault.path, kinds.get(fault.kind, fault.kind)) for fault in self._faults}
         # A fault above or below a place of the group is one of its own.
         return all(
             (fault.path, fault.kind) in before
@@ -191,17 +190,13 @@ class Offers:
     # What may be said
 
     def _may_show_patch(self, patch: Patch, group: FaultGroup) -> bool:
-        return (
-            bool(patch)
-            and self._is_small
-            and all(map(self._may_name, self._ends(patch)))
-            and all(self._may_show(operation, group) for operation in patch)
-        )
+        if not patch or not self._is_small or not all(map(self._may_name, self._ends(patch))):
+            return False
+        return all(self._may_show(operation, group) for operation in patch)
 
     def _ends(self, patch: Patch, *ends: str) -> Iterator[Path]:
-        texts = (
-            operation[end] for operation in patch for end in ends or ("from", "path") if end in operation
-        )
+        keys = ends or ("from", "path")
+        texts = (operation[key] for operation in patch for key in keys if key in operation)
         return (path_at(self._refused.arguments, text) for text in texts)
 
     def _for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:

@@ -118,12 +118,8 @@ class Plan:
         key = (rule_type, place.node, kind, place.in_mixed_union, place.optional)
         rules: tuple[R, ...] | None = self._rules_at.get(key)
         if rules is None:
-            selected = [
-                rule
-                for rule in self._rules
-                if isinstance(rule, rule_type)
-                if self.obstacle(rule, place, kind) is None
-            ]
+            of_type = (rule for rule in self._rules if isinstance(rule, rule_type))
+            selected = [rule for rule in of_type if self.obstacle(rule, place, kind) is None]
             if rule_type is not NameRule:  # of these, the first that finds a name wins
                 selected.sort(key=_COST)
             rules = self._rules_at[key] = tuple(selected)

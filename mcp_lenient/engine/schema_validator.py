@@ -135,9 +135,8 @@ class MarkupValidator(WrappedValidator):
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what the tool refuses, and each text that holds markup."""
-        leaked = (
-            Fault((key,), "value", reason=self._reason(arguments[key])) for key in leaked_markup(arguments)
-        )
+        reasons = {key: self._reason(arguments[key]) for key in leaked_markup(arguments)}
+        leaked = (Fault((key,), "value", reason=reason) for key, reason in reasons.items())
         return (*self.validator.faults(arguments), *leaked)
 
     def _reason(self, text: str) -> Text:

@@ -311,9 +311,8 @@ def unknown_tool(
     tools = [*names, *nearest(name, rest, _MAX_TOOLS - len(names))]
     sentences = [words("Unknown tool '{tool}'. Nothing was run.", tool=tool)]
     if names:
-        sentences.append(
-            words("Did you mean {names}?", names=words.either([f"'{other}'" for other in names]))
-        )
+        quoted = [f"'{other}'" for other in names]
+        sentences.append(words("Did you mean {names}?", names=words.either(quoted)))
     if others := [f"'{other}'" for other in tools[len(names) :]]:
         form = marked("Other tools: {names}.") if names else marked("Tools: {names}.")
         sentences.append(words(form, names=and_more(others, len(listed) - len(tools), words)))
@@ -367,9 +366,8 @@ def unavailable_tool(
         language: The language of the message.
     """
     words, tool = texts(language), shown_name(name)
-    advice = (
-        words("Try again later.") if passes else words("Only whoever operates the proxy can change this.")
-    )
+    later = marked("Try again later.")
+    advice = words(later if passes else marked("Only whoever operates the proxy can change this."))
     message = words.sentences(
         words("Tool '{tool}' cannot be called now.", tool=tool),
         words.of(reason),

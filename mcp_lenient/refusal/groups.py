@@ -136,10 +136,8 @@ class FaultGroup:
         """Return the group with what is offered for it."""
         here = pointer(self.first.path)
         operations = (operation for patch in offered.likely for operation in patch)
-        changes = tuple(
-            operation for operation in operations if here in (operation["path"], operation.get("from"))
-        )
-        group = replace(self, offered=offered, changes=changes)
+        changes = [change for change in operations if here in (change["path"], change.get("from"))]
+        group = replace(self, offered=offered, changes=tuple(changes))
         return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 

@@ -37,12 +37,9 @@ def must_be(group: FaultGroup) -> str:
 
 def did_you_mean(group: FaultGroup) -> str:
     """Ask for the likely names or values."""
-    words, in_words = group.refused.words, in_json if group.keyword == "enum" else quoted
-    return (
-        words("Did you mean {names}?", names=words.either(list(map(in_words, group.intended))))
-        if group.intended
-        else ""
-    )
+    words, write = group.refused.words, in_json if group.keyword == "enum" else quoted
+    names = words.either(list(map(write, group.intended)))
+    return words("Did you mean {names}?", names=names) if names else ""
 
 
 def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:

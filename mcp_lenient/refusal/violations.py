@@ -76,9 +76,8 @@ def _also_suspect(refused: RefusedCall, groups: Sequence[FaultGroup]) -> str:
         format_name = next(branch.format for branch in text.branches if branch.format)
         form = requirement("format", format_name, words)
         by_format.setdefault(form, []).append(refused.shown_path(text.path))
-    requirements = [
-        words.plural(*MUST, len(names), places=words.all_of(names), requirement=text)
-        for text, names in by_format.items()
-    ]
-    or_ask = words("Ask for what you do not know.") if requirements else ""
-    return words.sentences(ignored, *requirements, or_ask)
+    sentences = [ignored]
+    for form, names in by_format.items():
+        sentences.append(words.plural(*MUST, len(names), places=words.all_of(names), requirement=form))
+    or_ask = words("Ask for what you do not know.") if by_format else ""
+    return words.sentences(*sentences, or_ask)

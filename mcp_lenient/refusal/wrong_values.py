@@ -199,9 +199,8 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
 def _sample(group: FaultGroup) -> str | None:
     """Return the value that a fix gives, or an example that cannot be taken for a real value."""
     values = [fix[0].get("value") for fix in group.offered.fixes if len(fix) == 1]
-    lists = [
-        value for value in values if isinstance(value, list) and all(isinstance(item, str) for item in value)
-    ]
+    lists = [value for value in values if isinstance(value, list)]
+    lists = [value for value in lists if all(isinstance(item, str) for item in value)]
     if lists and values[0] in lists:
         return group.refused.words.either(list(map(in_json, lists)))  # `1,234` may be one number
     is_risky = group.refused.destructive or is_identifier(group.name)

@@ -335,9 +335,8 @@ def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
     splits = [value[sent].split(sign) for sign in _SIGNS] if isinstance(value[sent], str) else [value[sent]]
     counts = {len(parts) for parts in splits if isinstance(parts, list) and "" not in parts} - {0, 1}
     others = {name for key, matches in targets.items() for name in matches if key != sent}
-    types = Counter(
-        place.node.property_nodes[name].accepted_types for name in names.missing if name not in others
-    )
+    free = [place.node.property_nodes[name] for name in names.missing if name not in others]
+    types = Counter(node.accepted_types for node in free)
     sharing = 1 if targets[sent] else sum(not targets[key] for key in names.unknown)
     return any(number // sharing in counts for number in types.values())
 
@@ -364,9 +363,8 @@ def _differs_in_front(node: Node, sent: str, name: str) -> bool:
     *front, last = name_words(name)
     others = [name_words(other) for other in islice(node.properties, _MAX_NAMES) if other != name]
     is_shared = any(other[-1:] == (last,) and other[:-1] for other in others)
-    return is_shared and not any(
-        list(other[: len(front)]) == front or other[-1:] == name_words(sent)[-1:] for other in others
-    )
+    alike = (other[: len(front)] == (*front,) or other[-1:] == name_words(sent)[-1:] for other in others)
+    return is_shared and not any(alike)
 
 
 def _most_like(names: Names, sent: str) -> Sequence[str]:
@@ -465,11 +463,8 @@ def _renamed(names: Names, targets: Mapping[str, Sequence[str]]) -> Iterator[dic
             is_text = isinstance(value, str) and not looks_like_json(value)
             is_part = is_text or len(names.unknown) > 1
             is_held = name not in names.missing and has_holder(names.place.node, names.value)
-            if (
-                not is_held
-                and not (is_part and is_free_object(nodes[name]))
-                and _may_rename(names.place.node, value, key, name)
-            ):
+            belongs_inside = is_held or (is_part and is_free_object(nodes[name]))
+            if not belongs_inside and _may_rename(names.place.node, value, key, name):
                 yield {name if sent == key else sent: item for sent, item in names.value.items()}
 
 
@@ -486,10 +481,9 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
     is_number = bool(kinds) or (isinstance(value, (int, float)) and not isinstance(value, bool))
-    counts = singular(ours[-1]) != ours[-1] and len(ours) < len(
-        theirs
-    )  # `hours` says the unit of `hours_back`
-    if is_number and not counts and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
+    is_plural = singular(ours[-1]) != ours[-1]
+    says_unit = is_plural and len(ours) < len(theirs)  # `hours` says that of `hours_back`
+    if is_number and not says_unit and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
         is_list = ours == ("ids",) and _expects(node.property_nodes[name], "array")
@@ -506,9 +500,8 @@ def _homes(names: Names) -> dict[str, str]:
     for holder, child in islice(nodes.items(), _MAX_NAMES):
         sent, fields = names.value.get(holder, {}), child.once(_fields)
         inner = {key: names.value[key] for key in names.unknown if key in fields}
-        is_whole = (
-            holder in names.value or holder in names.missing or child.takes(inner) or child.takes([inner])
-        )
+        is_known = holder in names.value or holder in names.missing
+        is_whole = is_known or child.takes(inner) or child.takes([inner])
         # `content` is not said to be part of an attachment where `body` is missing.
         rivals = [] if is_whole else [nodes[name] for name in names.missing if name in nodes]
         for key, value in inner.items() if isinstance(sent, Mapping) else ():

@@ -536,10 +536,8 @@ def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> It
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     entries = value if isinstance(value, list) else [value]
     keys = {"item", "items"} - place.node.items.names
-    wrappers = [
-        entry for entry in entries if isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= keys
-    ]
-    if not wrappers or len(wrappers) < len(entries):
+    objects = [entry for entry in entries if isinstance(entry, dict) and len(entry) == 1]
+    if len(objects) < max(len(entries), 1) or not all(entry.keys() <= keys for entry in objects):
         return
     content = [item for entry in entries for item in entry.values()]
     yield content[0] if isinstance(value, dict) and isinstance(content[0], list) else content
@@ -689,9 +687,8 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
             return ()
         return _unless_none(numbers_in(text, may_round=all("integer" in types for types in item_types)))
     members, separators = node.items.once(_listing)
-    listed = (
-        [part.strip() for part in text.split(separator)] for separator in separators if separator in text
-    )
+    splits = (text.split(separator) for separator in separators if separator in text)
+    listed = ([part.strip() for part in parts] for parts in splits)
     return _unless_none(next((parts for parts in listed if members.issuperset(parts)), None))
 
 
@@ -973,10 +970,8 @@ def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iter
     names = node.required & WRAPPERS & node.properties.keys() - arguments.keys()
     missing = [name for name in names if node.property_nodes[name].is_only("object")]
     if content and len(missing) == 1:
-        renamed = (
-            (missing[0], content) if key == wrapper else (key, value) for key, value in arguments.items()
-        )
-        yield dict(renamed)
+        renamed = {wrapper: (missing[0], content)}
+        yield dict(renamed.get(key, (key, value)) for key, value in arguments.items())
 
 
 def _object_in(place: Place, value: Any) -> _Arguments | None:
@@ -1026,12 +1021,10 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
 def _is_only_list_for(node: Node, name: str, flat: _Arguments) -> bool:
     """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
     nodes = node.property_nodes
-    lists = {
-        key: [branch for branch in child.branches if branch.may_be("array")] for key, child in nodes.items()
-    }
-    if [key for key in lists if lists[key]] != [name]:
+    lists = [(key, branch) for key in nodes for branch in nodes[key].branches if branch.may_be("array")]
+    if {key for key, _ in lists} != {name}:
         return False
-    items = (item for branch in lists[name] for item in branch.items.branches)
+    items = (item for _, branch in lists for item in branch.items.branches)
     is_item = any(item.closed and flat.keys() <= item.properties.keys() for item in items)
     return is_item and not any(map(is_identifier, flat))
 

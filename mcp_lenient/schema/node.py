@@ -108,20 +108,14 @@ class Node:
         others += self.says("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._by_keyword) else ()
         self.closed = any(other is False for other in others)
         self.extra = self._first("additionalProperties")
-        unions = [
-            branches for branches in (*self.says("anyOf"), *self.says("oneOf")) if isinstance(branches, list)
-        ]
+        listed = (*self.says("anyOf"), *self.says("oneOf"))
+        unions = [branches for branches in listed if isinstance(branches, list)]
         self.unread = UNREAD in self._by_keyword or len(unions) > _MAX_UNIONS
         form = self._first("format") or ("json" if self._first("contentMediaType") else None)
         self.format = form if isinstance(form, str) else None
         self.default = tuple(self.says("default")[:1])
-        listed = (
-            example
-            for examples in self.says("examples")
-            if isinstance(examples, list)
-            for example in examples
-        )
-        self.examples = (*listed, *self.says("example"))
+        lists = (examples for examples in self.says("examples") if isinstance(examples, list))
+        self.examples = (*chain.from_iterable(lists), *self.says("example"))
         hidden = any(flag is True for flag in self.says("writeOnly"))
         self.marked_secret = hidden or "password" in self.says("format")
         self._memo: dict[Any, Any] = {}
@@ -278,9 +272,8 @@ class Node:
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the branches that accept the JSON type of a value."""
-        return tuple(
-            [branch for branch in self.branches if branch.fits(value, exact_integers=exact_integers)]
-        )
+        strict = {"exact_integers": exact_integers}
+        return tuple([branch for branch in self.branches if branch.fits(value, **strict)])
 
     def likely_branches(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the branches that a refused value most likely targets, by its type, discriminator or required names."""

@@ -133,11 +133,8 @@ def nests_less(value: Any, deepest: int) -> bool:
             return True
         if len(level) > _MAX_CONTAINERS:  # a list that contains itself twice
             return False
-        level = [
-            *chain.from_iterable(
-                container.values() if isinstance(container, dict) else container for container in level
-            )
-        ]
+        entries = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [*chain.from_iterable(entries)]
     return False
 
 
@@ -249,15 +246,6 @@ def exact_number_in_text(text: str) -> int | float | None:
     """Parse a whole text as a JSON number that a double holds exactly, or return None."""
     value = number_in_text(text)
     return None if rounds(value) else value
-
-
-def integer_in_text(text: str) -> int | None:
-    """Parse a whole text as a JSON integer, or return None; ``5.0`` and ``1e3`` are integers up to 2**53.
-
-    None for ``-0``, whose sign may have a meaning, and for ``10.000``, which many languages write for ten thousand.
-    """
-    value = None if may_have_thousands(text) else number_in_text(text)
-    return whole_float(value) if isinstance(value, float) else value
 
 
 def may_have_thousands(text: str) -> bool:
@@ -542,9 +530,8 @@ def _relaxed(text: str, dialects: frozenset[Dialect]) -> Parsed | None:
         return None
     as_json, kinds = scanned
     kinds |= {"no_python"} if _NO_PYTHON.search(text) else set()
-    possible = [
-        dialect for dialect, foreign in _FOREIGN.items() if dialect in dialects and foreign.isdisjoint(kinds)
-    ]
+    free_of_foreign = [dialect for dialect in _FOREIGN if _FOREIGN[dialect].isdisjoint(kinds)]
+    possible = [dialect for dialect in free_of_foreign if dialect in dialects]
     # `\/` is one character in JSON5 and two in Python.
     if not possible or ("python" in possible and "slash" in kinds):
         return None
