@@ -163,7 +163,7 @@ def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, 
     dispatcher = None if call.via is None else call.via.dispatcher
     if dispatcher is None or call.via is None:
         return refusal
-    answer, tool, words = refusal["_meta"][META_KEY], shown_name(call.via.tool), texts(language)
+    answer, tool, say = refusal["_meta"][META_KEY], shown_name(call.via.tool), texts(language)
     details = {**answer["details"], "called_through": {"tool": tool, "arguments": dispatcher.pointer("")}}
     for violation in (violations := [*map(dict, details.get("violations", ()))]):
         if "fixes" in violation:
@@ -173,6 +173,6 @@ def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, 
     message, placed = answer["message"], {"violations": violations} if violations else {}
     if "repeated" not in details:
         name = "<name>" if answer["error_code"] == "UNKNOWN_TOOL" else call.name
-        message = words.sentences(message, words(_SEND, tool=tool, call=dispatcher.shape(name)))
+        message = say.sentences(message, say(_SEND, tool=tool, call=dispatcher.shape(name)))
     answer = {**answer, "message": message, "details": {**details, **placed}}
     return refusal_result(answer, has_output_schema=call.via.has_output_schema)

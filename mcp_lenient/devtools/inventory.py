@@ -182,23 +182,23 @@ _LIMITS: Final = {
 
 def _limits(branch: Node) -> str:
     """Return what the values of a branch must satisfy besides their type, to follow "must"."""
-    words = Language()
+    say = Language()
     keywords = dict.fromkeys(keyword for kind in likely_types(branch) for keyword in _LIMITS.get(kind, ()))
     bounds = [
-        requirement(keyword, bound, words)
+        requirement(keyword, bound, say)
         for keyword in (() if branch.enum is not None else keywords)
         for bound in branch.says(keyword)
         if bound is not False and not (keyword == "format" and bound in SAMPLES)
     ]
-    return words.all_of(list(filter(None, bounds)))
+    return say.all_of(list(filter(None, bounds)))
 
 
 def _facts(node: Node) -> Iterator[str]:
     """Return what is accepted: types and all allowed values, then the limits."""
-    words = Language()
-    yield expected(node, words, all_values=True) or "any JSON value"
+    say = Language()
+    yield expected(node, say, all_values=True) or "any JSON value"
     branches = (branch for branch in node.branches if branch.declared_types != ("null",))
-    limits = {expected(branch, words): _limits(branch) for branch in branches}
+    limits = {expected(branch, say): _limits(branch) for branch in branches}
     for kind, limit in limits.items():
         if limit:
             yield f"must {limit}" if len(limits) == 1 else f"{kind} must {limit}"

@@ -106,8 +106,8 @@ def envelope(
         subject: Whether a tool or a prompt was called.
         again: How often the same caller was refused; None the first time.
     """
-    name, words = shown_name(tool_name), texts(language)
-    entries = [_entry(violation, words) for violation in violations]
+    name, say = shown_name(tool_name), texts(language)
+    entries = [_entry(violation, say) for violation in violations]
     listed = first_fitting(entries, _BYTES_OF_VIOLATIONS)
     only = entries[0] if len(entries) == 1 else {}
     on_top = {key: only[key] for key in _ON_TOP if key in only}
@@ -116,20 +116,20 @@ def envelope(
         details["violations_omitted"] = len(entries) - len(listed)
     details |= {"parameters": {**top.once(_parameters)}, **repair_record(repairs, _BYTES_OF_LIST)}
     if again is None or again.is_alike:
-        message = _message(name, violations, words, subject, again)
+        message = _message(name, violations, say, subject, again)
         details |= {} if again is None else {"alike": again.times}
     else:
         details["repeated"] = again.times
-        message = _repeated_message(name, violations, words, again)
+        message = _repeated_message(name, violations, say, again)
     return error_envelope(error_code(violations), message, details)
 
 
-def _entry(violation: Violation, words: Language) -> dict[str, Any]:
+def _entry(violation: Violation, say: Language) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "pointer": violation.pointer,
         "parameter": violation.parameter,
         "code": violation.code,
-        "message": words.of(violation.message),
+        "message": say.of(violation.message),
     }
     if violation.received_type is not None:
         entry["received_type"] = violation.received_type
@@ -183,21 +183,21 @@ def error_code(violations: Sequence[Violation]) -> str:
 
 
 def _message(
-    name: str, violations: Sequence[Violation], words: Language, subject: Subject, again: Again | None
+    name: str, violations: Sequence[Violation], say: Language, subject: Subject, again: Again | None
 ) -> str:
     opening, closing = _OPENING_AND_CLOSING[subject]
-    opening = words(opening, name=name)
+    opening = say(opening, name=name)
     if subject == "tool" and any(map(_may_lack_value, violations)):
         closing = _CORRECT_OR_ASK
-    closing = words(closing) if again is None else _only_values_changed(name, again.times, words)
-    reasons = [words.of(violation.message) for violation in _without_renamed(violations)]
+    closing = say(closing) if again is None else _only_values_changed(name, again.times, say)
+    reasons = [say.of(violation.message) for violation in _without_renamed(violations)]
     if len(reasons) < 2:
-        return words.sentences(opening, *(cut(reason, _MAX_MESSAGE - 300) for reason in reasons), closing)
+        return say.sentences(opening, *(cut(reason, _MAX_MESSAGE - 300) for reason in reasons), closing)
     lines = [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
     while sum(map(len, lines)) > _MAX_MESSAGE - 400:
         lines.pop()
     rest = len(reasons) - len(lines)
-    more = [words.plural(*MORE_FAULTS, rest)] if rest else []
+    more = [say.plural(*MORE_FAULTS, rest)] if rest else []
     return "\n".join((opening, *lines, *more, closing))
 
 
@@ -207,36 +207,36 @@ def _may_lack_value(violation: Violation) -> bool:
     return not (violation.fixes or is_choice or violation.code == "size" or violation.error_code == "CUT_OFF")
 
 
-def _only_values_changed(name: str, times: int, words: Language) -> str:
+def _only_values_changed(name: str, times: int, say: Language) -> str:
     advice = _STOP if times >= _STOP_AFTER else _CHANGE_THIS
-    return words.sentences(words(_ONLY_VALUES, tool=name, count=times), words(advice))
+    return say.sentences(say(_ONLY_VALUES, tool=name, count=times), say(advice))
 
 
-def _repeated_message(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
+def _repeated_message(name: str, violations: Sequence[Violation], say: Language, again: Again) -> str:
     explained = _without_renamed(violations)[: 1 if again.corrected else _MAX_REASONS]
-    reasons = [cut(words.of(violation.message), _MAX_REASON) for violation in explained]
-    reason = words.sentences(*(text[:1].upper() + text[1:] for text in reasons))
+    reasons = [cut(say.of(violation.message), _MAX_REASON) for violation in explained]
+    reason = say.sentences(*(text[:1].upper() + text[1:] for text in reasons))
     if again.times > _TWICE:
-        return words.sentences(words(_UNCHANGED, tool=name, count=again.times), reason, words(_DO_OTHERWISE))
-    sentences = [words("'{tool}' refused the same call before.", tool=name), reason]
+        return say.sentences(say(_UNCHANGED, tool=name, count=again.times), reason, say(_DO_OTHERWISE))
+    sentences = [say("'{tool}' refused the same call before.", tool=name), reason]
     codes = {violation.code for violation in violations}
     if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
         sentences.append(
-            words("If what is missing was sent, an output limit may have cut it off: send less at once.")
+            say("If what is missing was sent, an output limit may have cut it off: send less at once.")
         )
-    return words.sentences(*sentences, *_corrections(again.corrected, words))
+    return say.sentences(*sentences, *_corrections(again.corrected, say))
 
 
-def _corrections(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterator[str]:
+def _corrections(calls: Sequence[Mapping[str, Any]], say: Language) -> Iterator[str]:
     if not calls:
         return
     if len(calls) == 1:
-        yield words("Send this instead: {call}", call=in_json(calls[0]))
+        yield say("Send this instead: {call}", call=in_json(calls[0]))
     else:
-        yield words("Send the one that is meant: {calls}", calls=words.either(list(map(in_json, calls))))
+        yield say("Send the one that is meant: {calls}", calls=say.either(list(map(in_json, calls))))
     names = (f"<{name}>" for call in calls for name, value in call.items() if value == f"<{name}>")
     if placeholders := [in_json(name) for name in dict.fromkeys(names)]:
-        yield words("Put the real values in place of {names}.", names=words.all_of(placeholders))
+        yield say("Put the real values in place of {names}.", names=say.all_of(placeholders))
 
 
 def _without_renamed(violations: Sequence[Violation]) -> list[Violation]:
@@ -300,38 +300,38 @@ def unknown_tool(
         has_versions: Whether the tool exists in other versions.
         language: The language of the message.
     """
-    tool, words = shown_name(name), texts(language)
+    tool, say = shown_name(name), texts(language)
     if has_versions:
-        text = words(
+        text = say(
             "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=tool
         )
         return error_envelope("UNKNOWN_TOOL", text, {"tool": tool})
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
     rest = {other for other in listed if shown_name(other) == other and other not in names}
     tools = [*names, *nearest(name, rest, _MAX_TOOLS - len(names))]
-    sentences = [words("Unknown tool '{tool}'. Nothing was run.", tool=tool)]
+    sentences = [say("Unknown tool '{tool}'. Nothing was run.", tool=tool)]
     if names:
         quoted = [f"'{other}'" for other in names]
-        sentences.append(words("Did you mean {names}?", names=words.either(quoted)))
+        sentences.append(say("Did you mean {names}?", names=say.either(quoted)))
     if others := [f"'{other}'" for other in tools[len(names) :]]:
         form = marked("Other tools: {names}.") if names else marked("Tools: {names}.")
-        sentences.append(words(form, names=and_more(others, len(listed) - len(tools), words)))
+        sentences.append(say(form, names=and_more(others, len(listed) - len(tools), say)))
     elif not names:
-        sentences.append(words("List the tools to see what there is."))
+        sentences.append(say("List the tools to see what there is."))
     lists = {"did_you_mean": names, "tools": tools}
     details = {"tool": tool} | {key: values for key, values in lists.items() if values}
-    return error_envelope("UNKNOWN_TOOL", words.sentences(*sentences), details)
+    return error_envelope("UNKNOWN_TOOL", say.sentences(*sentences), details)
 
 
 def unknown_again(answer: Mapping[str, Any], again: Again, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool that does not exist and that the same caller has called before."""
-    words, details = texts(language), answer["details"]
-    advice = words(_DO_OTHERWISE)
+    say, details = texts(language), answer["details"]
+    advice = say(_DO_OTHERWISE)
     if names := [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]:
-        advice = words("Call {names}, or do without it.", names=words.either(names))
+        advice = say("Call {names}, or do without it.", names=say.either(names))
     counted = _ONLY_VALUES if again.is_alike else _UNCHANGED
-    unknown = words("Unknown tool '{tool}'. Nothing was run.", tool=details["tool"])
-    message = words.sentences(unknown, words(counted, tool=details["tool"], count=again.times), advice)
+    unknown = say("Unknown tool '{tool}'. Nothing was run.", tool=details["tool"])
+    message = say.sentences(unknown, say(counted, tool=details["tool"], count=again.times), advice)
     times = {"alike" if again.is_alike else "repeated": again.times}
     return error_envelope(answer["error_code"], message, {**details, **times})
 
@@ -365,13 +365,13 @@ def unavailable_tool(
         passes: Whether the same call may succeed later.
         language: The language of the message.
     """
-    words, tool = texts(language), shown_name(name)
+    say, tool = texts(language), shown_name(name)
     later = marked("Try again later.")
-    advice = words(later if passes else marked("Only whoever operates the proxy can change this."))
-    message = words.sentences(
-        words("Tool '{tool}' cannot be called now.", tool=tool),
-        words.of(reason),
-        words("The tool was not run."),
+    advice = say(later if passes else marked("Only whoever operates the proxy can change this."))
+    message = say.sentences(
+        say("Tool '{tool}' cannot be called now.", tool=tool),
+        say.of(reason),
+        say("The tool was not run."),
         advice,
     )
     recovery: Recovery = "transient" if passes else "terminal"

@@ -193,7 +193,7 @@ def _group(refused: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequenc
         first=places[0],
         value=value,
         node=node,
-        wanted=node.once(wanted, refused.words),
+        wanted=node.once(wanted, refused.say),
         types=types,
         sent_types=tuple(dict.fromkeys([json_type(place.value) for place in places if place.present])),
         may_echo=is_one_value and refused.may_echo(places[0]),

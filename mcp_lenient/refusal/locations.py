@@ -103,7 +103,7 @@ class RefusedCall:
     as_texts: bool = False
 
     def __post_init__(self) -> None:
-        self.words = language(self.policy.language)
+        self.say = language(self.policy.language)
         naming, may_show = keys_naming_secret(self.arguments, self.policy.secret), self.policy.echo_values
         top = Location((), (), self.top, self.top.branches, self.arguments, naming, may_show=may_show)
         self._locations: dict[Path, Location] = {(): top}
@@ -139,7 +139,7 @@ class RefusedCall:
     def shown_path(self, path: Path) -> str:
         """Return the name of a place for a message: its path in quotes, as it may be shown."""
         shown = in_words(self.location(path).shown, quoted=True)
-        return f"'{shown}'" if path else self.words("the arguments")
+        return f"'{shown}'" if path else self.say("the arguments")
 
     def likely_branches(self, place: Location) -> tuple[Node, ...]:
         """Return the union branches that the value most likely targets; all if there is no value, or if none fits."""
@@ -188,7 +188,7 @@ class RefusedCall:
             return ""
         if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
-        return sentence(self.words.of(detail), limit)
+        return sentence(self.say.of(detail), limit)
 
 
 def _is_needed(branch: Node, value: object, key: str | int) -> bool:

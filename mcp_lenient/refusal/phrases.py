@@ -19,40 +19,40 @@ _MOST_CALLS: Final = 100
 
 def expected(group: FaultGroup) -> str:
     """Return what is expected, to follow "must be"; for a prompt's list or object, the string that holds it."""
-    words, phrase = group.refused.words, group.wanted.expected
+    say, phrase = group.refused.say, group.wanted.expected
     if not phrase or not group.takes_json_text:
         return phrase
-    phrase = words("{expected}, sent as a string that holds JSON", expected=phrase)
+    phrase = say("{expected}, sent as a string that holds JSON", expected=phrase)
     sample = group.node.once(example)
-    return words("{thing} such as {sample}", thing=phrase, sample=in_json(sample)) if sample else phrase
+    return say("{thing} such as {sample}", thing=phrase, sample=in_json(sample)) if sample else phrase
 
 
 def must_be(group: FaultGroup) -> str:
     """Say what a missing value must be: what its pattern asks, or else its type."""
-    words, phrase = group.refused.words, expected(group)
-    patterns = [requirement("pattern", pattern, words) for pattern in group.node.says("pattern")]
-    text = words.all_of(patterns) or (words("be {thing}", thing=phrase) if phrase else "")
-    return words("It must {requirement}.", requirement=text) if text else ""
+    say, phrase = group.refused.say, expected(group)
+    patterns = [requirement("pattern", pattern, say) for pattern in group.node.says("pattern")]
+    text = say.all_of(patterns) or (say("be {thing}", thing=phrase) if phrase else "")
+    return say("It must {requirement}.", requirement=text) if text else ""
 
 
 def did_you_mean(group: FaultGroup) -> str:
     """Ask for the likely names or values."""
-    words, write = group.refused.words, in_json if group.keyword == "enum" else quoted
-    names = words.either(list(map(write, group.intended)))
-    return words("Did you mean {names}?", names=names) if names else ""
+    say, write = group.refused.say, in_json if group.keyword == "enum" else quoted
+    names = say.either(list(map(write, group.intended)))
+    return say("Did you mean {names}?", names=names) if names else ""
 
 
 def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
     """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
     if not group.first.optional or group.refused.destructive:
         return ""
-    words, default = group.refused.words, next(filter(short_scalar, group.node.says("default")), None)
-    return words(otherwise) if default is None else words("Left out, it is {value}.", value=in_json(default))
+    say, default = group.refused.say, next(filter(short_scalar, group.node.says("default")), None)
+    return say(otherwise) if default is None else say("Left out, it is {value}.", value=in_json(default))
 
 
 def one_of_several(group: FaultGroup, value: Any) -> str:
     """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
-    words, node = group.refused.words, group.node
+    say, node = group.refused.say, group.node
     is_text = isinstance(value, str)
     value = list(filter(None, map(str.strip, _SEPARATORS.split(value)))) if is_text else value
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
@@ -60,16 +60,16 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):
         return ""
     if is_command(value) and node.takes(" "):
-        return words("Write the command as one string.")
+        return say("Write the command as one string.")
     is_free = not any(node.formats) and all(isinstance(item, str) for item in value)
     advice = marked("One call takes one value: call once for each that is meant.")
     if is_free and all(fits) and node.takes("\n".join(value)):
         advice = marked("Join it if it is one text; else call once for each.")
-    return words.sentences("" if group.code == "missing" else group.wanted.meaning, words(advice))
+    return say.sentences("" if group.code == "missing" else group.wanted.meaning, say(advice))
 
 
 def schema_echo(group: FaultGroup, owner: Location) -> str:
     """Say that the schema of an object was sent in its place."""
     is_echoed = any(is_echo(branch, owner.value) for branch in owner.branches)
     advice = marked("What was sent is the schema: send the values that it describes.")
-    return group.refused.words(advice) if is_echoed else ""
+    return group.refused.say(advice) if is_echoed else ""

@@ -38,26 +38,26 @@ def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
     >>> repairs_note([Repair("json_text_to_array", "/tags", "string", "array")])
     "Note: 'tags' was sent as a string and read as an array. Send an array."
     """
-    words = texts(language)
-    notes = [_note(repair, words) for repair in repairs[:_MAX_NOTED]]
+    say = texts(language)
+    notes = [_note(repair, say) for repair in repairs[:_MAX_NOTED]]
     rest = len(repairs) - len(notes)
     if rest:
         notes.append(
-            words.plural("{count} more value was corrected.", "{count} more values were corrected.", rest)
+            say.plural("{count} more value was corrected.", "{count} more values were corrected.", rest)
         )
-    return words("Note: {repairs}", repairs=words.sentences(*dict.fromkeys(notes)))
+    return say("Note: {repairs}", repairs=say.sentences(*dict.fromkeys(notes)))
 
 
-def _note(repair: Repair, words: Language) -> str:
+def _note(repair: Repair, say: Language) -> str:
     if repair.rule == "rename_tool":
-        return words("The tool was called by another spelling of its name. Use its name as it is listed.")
+        return say("The tool was called by another spelling of its name. Use its name as it is listed.")
     name = f"'{'.'.join(map(shown_key, tokens_of(repair.pointer))) or 'arguments'}'"
     if repair.before in (repair.after, "absent"):
-        return words("{name} was read in another form. Send it as the schema has it.", name=name)
-    sent = words(ONE_OF_A_TYPE[repair.before])
+        return say("{name} was read in another form. Send it as the schema has it.", name=name)
+    sent = say(ONE_OF_A_TYPE[repair.before])
     if repair.after == "absent":
-        return words("{name} was sent as {sent} and left out. Leave it out.", name=name, sent=sent)
-    read = words(ONE_OF_A_TYPE[repair.after])
-    return words(
+        return say("{name} was sent as {sent} and left out. Leave it out.", name=name, sent=sent)
+    read = say(ONE_OF_A_TYPE[repair.after])
+    return say(
         "{name} was sent as {sent} and read as {read}. Send {read}.", name=name, sent=sent, read=read
     )

@@ -107,20 +107,20 @@ class Wanted:
     meaning: str
 
 
-def wanted(node: Node, words: Language) -> Wanted:
+def wanted(node: Node, say: Language) -> Wanted:
     """Return what a place takes; call it by :meth:`mcp_lenient.schema.node.Node.once`, which caches it."""
     owners, is_list = _owners(node)
     is_choice = len(owners) > 1 or (is_list and all(branch.enum is not None for branch in owners))
-    contents = _contents(owners, words, is_list=is_list)
+    contents = _contents(owners, say, is_list=is_list)
     about = description(node).rstrip(".。, ")
     return Wanted(
         type_words(node),
         allowed_values(node),
-        expected(node, words),
+        expected(node, say),
         contents,
         contents if is_choice else "",
         _types_say_all(node),
-        words("It means: {about}.", about=about) if about else "",
+        say("It means: {about}.", about=about) if about else "",
     )
 
 
@@ -160,36 +160,36 @@ def _types_say_all(node: Node) -> bool:
     return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.branches))
 
 
-def expected(node: Node, words: Language, *, all_values: bool = False) -> str:
+def expected(node: Node, say: Language, *, all_values: bool = False) -> str:
     """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
 
     Args:
         node: The place.
-        words: The language.
+        say: The language.
         all_values: Whether a long list of allowed values is not cut.
     """
     free = [branch for branch in node.branches if branch.enum is None]
-    phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
+    phrases = {kind: _phrase(kind, free, say) for kind in _kinds(free)}
     null = phrases.pop(_NULL, "")
     values = [value for value in allowed_values(node, partly=True) if value is not None or not null]
     texts = list(map(in_json, values))
-    listed = words.comma(texts) if all_values else first_of(texts, _VALUES_TEXT, words)
+    listed = say.comma(texts) if all_values else first_of(texts, _VALUES_TEXT, say)
     if len(values) > 1:
-        listed = words("one of {values}", values=listed)
+        listed = say("one of {values}", values=listed)
     # An array of several types comes last: its "or" would take in the next choice.
     mixed_arrays = [phrase for (_, items), phrase in phrases.items() if len(items) > 1]
     others = [phrase for phrase in phrases.values() if phrase not in mixed_arrays]
-    return words.either([phrase for phrase in (*others, listed, null, *mixed_arrays) if phrase])
+    return say.either([phrase for phrase in (*others, listed, null, *mixed_arrays) if phrase])
 
 
-def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
+def _phrase(kind: _Kind, free: Iterable[Node], say: Language) -> str:
     name, items = kind
     if items:
-        return words("an array of {items}", items=words.either([words(_PLURALS[item]) for item in items]))
+        return say("an array of {items}", items=say.either([say(_PLURALS[item]) for item in items]))
     formats = dict.fromkeys(branch.format or "" for branch in free if "string" in likely_types(branch))
     if name == "string" and SAMPLES.keys() >= formats.keys():
-        return words("a string ({formats})", formats=words.either([*formats]))
-    return words(ONE_OF_A_TYPE[name])
+        return say("a string ({formats})", formats=say.either([*formats]))
+    return say(ONE_OF_A_TYPE[name])
 
 
 def allowed_values(node: Node, *, partly: bool = False) -> tuple[Any, ...]:
@@ -199,44 +199,44 @@ def allowed_values(node: Node, *, partly: bool = False) -> tuple[Any, ...]:
     return tuple({(type(value), value): value for value in filter(short_scalar, node.members)}.values())
 
 
-def first_of(parts: Sequence[str], limit: int, words: Language) -> str:
+def first_of(parts: Sequence[str], limit: int, say: Language) -> str:
     """Return the first parts of a list, within 20 parts and a number of characters, and the number of the others."""
     listed = list(parts[:_MAX_LISTED])
     while len(listed) > 1 and sum(map(len, listed)) > limit:
         listed.pop()
     rest = len(parts) - len(listed)
-    return and_more(listed, rest, words) if rest else words.comma(listed)
+    return and_more(listed, rest, say) if rest else say.comma(listed)
 
 
-def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
+def and_more(parts: Sequence[str], rest: int, say: Language) -> str:
     """List parts, and the number of the others."""
     if not rest:
-        return words.all_of(parts)
-    return words("{some} and {count} more", some=words.comma(parts), count=rest)
+        return say.all_of(parts)
+    return say("{some} and {count} more", some=say.comma(parts), count=rest)
 
 
-def limit(fault: Fault, words: Language) -> str:
+def limit(fault: Fault, say: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
     if not fault.alternatives:
-        return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, words)
-    choices = [words.all_of([limit(part, words) for part in faults]) for faults in fault.alternatives]
-    return words.either(list(dict.fromkeys(choices))) if all(choices) and len(choices) <= _MAX_TYPES else ""
+        return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, say)
+    choices = [say.all_of([limit(part, say) for part in faults]) for faults in fault.alternatives]
+    return say.either(list(dict.fromkeys(choices))) if all(choices) and len(choices) <= _MAX_TYPES else ""
 
 
-def requirement(keyword: str, bound: Any, words: Language) -> str:
+def requirement(keyword: str, bound: Any, say: Language) -> str:
     """Return what a keyword requires, to follow "must"; empty if that is not said in words."""
     if keyword == "format":
         thing, sample = cut(str(bound), _MAX_FORMAT), SAMPLES.get(str(bound))
         if sample:
-            thing = words("{thing} such as {sample}", thing=thing, sample=in_json(sample))
-        return words("have the format {thing}", thing=thing)
+            thing = say("{thing} such as {sample}", thing=thing, sample=in_json(sample))
+        return say("have the format {thing}", thing=thing)
     if keyword[3:] in SIZES:
-        return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*SIZES[keyword[3:]], int(bound)))
+        return say(_LEAST_OR_MOST[keyword[:3]], size=say.plural(*SIZES[keyword[3:]], int(bound)))
     if isinstance(bound, str):  # a pattern, whose backslashes JSON would double
         text = f'"{shown(bound, _MAX_BOUND)}"'
     else:
         text = cut(in_json(bound), _MAX_BOUND) if isinstance(bound, (int, float)) else ""
-    return words(_LIMITS[keyword], bound=text) if keyword in _LIMITS else ""
+    return say(_LIMITS[keyword], bound=text) if keyword in _LIMITS else ""
 
 
 def quoted(name: object) -> str:
@@ -253,13 +253,13 @@ def description(node: Node) -> str:
 # --- the properties of an object, and examples --------------------------------------------------------------
 
 
-def _contents(owners: Sequence[Node], words: Language, *, is_list: bool) -> str:
+def _contents(owners: Sequence[Node], say: Language, *, is_list: bool) -> str:
     """Return a sentence about the properties of an object, or the items of a list; empty if there is none."""
     if is_list and len(owners) == 1 and owners[0].enum is not None:
-        return words("Each item must be {expected}.", expected=expected(owners[0], words))
-    names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
+        return say("Each item must be {expected}.", expected=expected(owners[0], say))
+    names = _properties(owners[0], say) if len(owners) == 1 else _either(owners, say)
     form = marked("Each item has {names}.") if is_list else marked("It has {names}.")
-    return words(form, names=names) if names else ""
+    return say(form, names=names) if names else ""
 
 
 def _owners(node: Node) -> tuple[list[Node], bool]:
@@ -269,32 +269,32 @@ def _owners(node: Node) -> tuple[list[Node], bool]:
     return _without_null(branches[0].items) if is_list else branches, is_list
 
 
-def _either(branches: Sequence[Node], words: Language) -> str:
+def _either(branches: Sequence[Node], say: Language) -> str:
     """Return the required properties of several objects; empty if there are too many objects, or one requires none."""
     required = [list(filter(is_quotable, branch.required)) for branch in branches]
     if not 1 < len(required) <= _MAX_CHOICES or not all(required):
         return ""
     choices = [
-        words.all_of([_property(branch, name, words) for name in names[:_MAX_TYPES]])
+        say.all_of([_property(branch, name, say) for name in names[:_MAX_TYPES]])
         for branch, names in zip(branches, required, strict=True)
     ]
-    return words("either {ways}", ways=words.either(choices))
+    return say("either {ways}", ways=say.either(choices))
 
 
 def _without_null(node: Node) -> list[Node]:
     return [branch for branch in node.branches if likely_types(branch) != ("null",)]
 
 
-def _properties(branch: Node, words: Language) -> str:
+def _properties(branch: Node, say: Language) -> str:
     names = sorted(filter(is_quotable, branch.properties), key=lambda name: name not in branch.required)
-    return first_of([_property(branch, name, words) for name in names], NAMES_TEXT, words)
+    return first_of([_property(branch, name, say) for name in names], NAMES_TEXT, say)
 
 
-def _property(branch: Node, name: str, words: Language) -> str:
+def _property(branch: Node, name: str, say: Language) -> str:
     child = branch.child(name)
-    kind = expected(child, words) if child else ""
+    kind = expected(child, say) if child else ""
     if kind and name not in branch.required:
-        kind = words("{kind}, optional", kind=kind)
+        kind = say("{kind}, optional", kind=kind)
     return f"'{name}' ({kind})" if kind else f"'{name}'"
 
 

@@ -24,10 +24,10 @@ def violations(refused: RefusedCall, groups: Sequence[FaultGroup], omitted: int)
 
     The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
     """
-    words, messages = refused.words, [cut(_message(group), _MAX_MESSAGE) for group in groups]
-    rest = words.plural(*MORE_FAULTS, omitted) if omitted else ""
-    if also := words.sentences(cut(_also_suspect(refused, groups), _MAX_MESSAGE), rest):
-        messages[-1] = words.sentences(messages[-1], also) if len(groups) == 1 else f"{messages[-1]}\n{also}"
+    say, messages = refused.say, [cut(_message(group), _MAX_MESSAGE) for group in groups]
+    rest = say.plural(*MORE_FAULTS, omitted) if omitted else ""
+    if also := say.sentences(cut(_also_suspect(refused, groups), _MAX_MESSAGE), rest):
+        messages[-1] = say.sentences(messages[-1], also) if len(groups) == 1 else f"{messages[-1]}\n{also}"
     return tuple(map(_violation, groups, messages))
 
 
@@ -51,9 +51,9 @@ def _violation(group: FaultGroup, message: str) -> Violation:
 
 
 def _message(group: FaultGroup) -> str:
-    words, shown_path = group.refused.words, group.refused.shown_path
+    say, shown_path = group.refused.say, group.refused.shown_path
     names = [shown_path(place.path) for place in group.places[:_MAX_PLACES]]
-    places = and_more(names, group.total - len(names), words)
+    places = and_more(names, group.total - len(names), say)
     if group.code == "missing":
         return missing(group, places)
     if group.code == "unknown":
@@ -61,23 +61,23 @@ def _message(group: FaultGroup) -> str:
     if group.code == "ambiguous":
         return ambiguous(group, places)
     if group.code == "size":
-        return words("{place} is too large or too deeply nested. Send less at once.", place=places)
-    return words.sentences(refusal(group, places), hint(group))
+        return say("{place} is too large or too deeply nested. Send less at once.", place=places)
+    return say.sentences(refusal(group, places), hint(group))
 
 
 def _also_suspect(refused: RefusedCall, groups: Sequence[FaultGroup]) -> str:
     """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
-    words, by_format = refused.words, dict[str, list[str]]()
+    say, by_format = refused.say, dict[str, list[str]]()
     has_unknown = any(group.code == "unknown" for group in groups)
     ignored = "" if has_unknown else undeclared(groups, refused.location(()))
     refused_paths = {place.path for group in groups for place in group.places}
     texts = map(refused.location, without_format(refused.top, refused.arguments))
     for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:
         format_name = next(branch.format for branch in text.branches if branch.format)
-        form = requirement("format", format_name, words)
+        form = requirement("format", format_name, say)
         by_format.setdefault(form, []).append(refused.shown_path(text.path))
     sentences = [ignored]
     for form, names in by_format.items():
-        sentences.append(words.plural(*MUST, len(names), places=words.all_of(names), requirement=form))
-    or_ask = words("Ask for what you do not know.") if by_format else ""
-    return words.sentences(*sentences, or_ask)
+        sentences.append(say.plural(*MUST, len(names), places=say.all_of(names), requirement=form))
+    or_ask = say("Ask for what you do not know.") if by_format else ""
+    return say.sentences(*sentences, or_ask)

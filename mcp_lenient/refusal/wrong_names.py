@@ -28,15 +28,15 @@ _IS_UNKNOWN: Final = marked_plural("unknown parameter {names}.", "unknown parame
 
 def missing(group: FaultGroup, names: str) -> str:
     """Say that names are missing, what they must be, and where they were sent."""
-    refused, words, alternatives = group.refused, group.refused.words, group.faults[0].alternatives
+    refused, say, alternatives = group.refused, group.refused.say, group.faults[0].alternatives
     if alternatives:
-        choices = [words.all_of([quoted(fault.path[-1]) for fault in faults]) for faults in alternatives]
+        choices = [say.all_of([quoted(fault.path[-1]) for fault in faults]) for faults in alternatives]
         owner = refused.shown_path(group.first.path[:-1])
-        return words("either {names} must be sent in {place}.", place=owner, names=words.either(choices))
-    opening, phrase = words.plural(*_IS_MISSING, group.total, places=names), expected(group)
+        return say("either {names} must be sent in {place}.", place=owner, names=say.either(choices))
+    opening, phrase = say.plural(*_IS_MISSING, group.total, places=names), expected(group)
     if group.is_first and not refused.arguments:
-        opening = words("the arguments arrived empty. {rest}", rest=opening)
-    return words.sentences(
+        opening = say("the arguments arrived empty. {rest}", rest=opening)
+    return say.sentences(
         opening,
         must_be(group),
         group.wanted.contents if phrase else "",
@@ -46,38 +46,38 @@ def missing(group: FaultGroup, names: str) -> str:
 
 
 def _sent_elsewhere(group: FaultGroup) -> str:
-    refused, words, (*above, name) = group.refused, group.refused.words, group.first.path
+    refused, say, (*above, name) = group.refused, group.refused.say, group.first.path
     owner, sent = refused.location((*above,)), group.moved("path", "from")
     if echo := schema_echo(group, owner):
         return echo if group.is_first else ""
     if (inside := sent[0][:-1] if sent else ()) and not above:
-        return words("It was sent inside {place}: send it at the top.", place=refused.shown_path(inside))
+        return say("It was sent inside {place}: send it at the top.", place=refused.shown_path(inside))
     if elsewhere := _inside_another(group, owner, name):
         return elsewhere
     siblings = dict.fromkeys(path for path in sent if path[:-1] == (*above,) and _may_take(group, path))
-    names = words.either([refused.shown_path(path) for path in siblings][:MAX_NEAR])
+    names = say.either([refused.shown_path(path) for path in siblings][:MAX_NEAR])
     if names:
-        advice = words("If {names} is meant, send it under this name.", names=names)
+        advice = say("If {names} is meant, send it under this name.", names=names)
         only = refused.location(next(iter(siblings))).value if len(siblings) == 1 else None
-        return words.sentences(advice, one_of_several(group, only))
+        return say.sentences(advice, one_of_several(group, only))
     return undeclared([group], owner) if group.is_first and above else ""
 
 
 def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
     """Say that a missing name was sent inside another value, as markup or as its property."""
-    refused, words = group.refused, group.refused.words
+    refused, say = group.refused, group.refused.say
     for key, content in entries(owner.value):
         path = (*owner.path, key)
         if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(content)):
             advice = marked("It came as markup inside {place}: send each as a parameter of its own.")
-            return words(advice, place=refused.shown_path(path))
+            return say(advice, place=refused.shown_path(path))
         holder = refused.location(path)
         is_other = not any(name in branch.properties for branch in holder.branches)
         json_break = break_of(content) if isinstance(content, str) and in_json(name) in content else None
         if is_other and (json_break or (isinstance(content, Mapping) and name in content)):
             advice = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
-            where = words.of(broken_json(json_break)) if json_break and group.is_first else ""
-            return words.sentences(words(advice, place=refused.shown_path(path)), where)
+            where = say.of(broken_json(json_break)) if json_break and group.is_first else ""
+            return say.sentences(say(advice, place=refused.shown_path(path)), where)
     return ""
 
 
@@ -90,7 +90,7 @@ def _may_take(group: FaultGroup, path: Path) -> bool:
 
 def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
     """Name the undeclared names that were sent where the schema allows them, so that they are no violation."""
-    refused, words, depth = groups[0].refused, groups[0].refused.words, len(owner.path)
+    refused, say, depth = groups[0].refused, groups[0].refused.say, len(owner.path)
     branches = refused.likely_branches(owner)
     if not isinstance(owner.value, Mapping) or any(branch.closed for branch in branches):
         return ""
@@ -101,16 +101,16 @@ def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
     places = [refused.location((*owner.path, key)) for key in sent[:MAX_NEAR]]
     names = [refused.shown_path(place.path) for place in places if HIDDEN not in place.shown]
     text = marked("The tool may ignore {names}; the content may belong under declared names.")
-    return words(text, names=words.all_of(names)) if names else ""
+    return say(text, names=say.all_of(names)) if names else ""
 
 
 def unknown(group: FaultGroup, names: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
-    refused, words = group.refused, group.refused.words
+    refused, say = group.refused, group.refused.say
     owner = refused.location(group.first.path[:-1])
     if not group.intended and (others := _excluded_names(group, owner)):
         form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
-        return words(form, name=names, others=words.all_of(others))
+        return say(form, name=names, others=say.all_of(others))
     branches, advice = refused.likely_branches(owner), did_you_mean(group)
     if echo := schema_echo(group, owner):
         advice = echo if group.is_first else ""
@@ -118,14 +118,14 @@ def unknown(group: FaultGroup, names: str) -> str:
         advice = _belongs_inside(group, owner, branches)
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
         intended = branches[0].child(group.intended[0])  # `list` may be no ID
-        advice = words.sentences(advice, (intended or group.node).once(wanted, words).meaning)
+        advice = say.sentences(advice, (intended or group.node).once(wanted, say).meaning)
     if group.offered.may_be_several:
-        rest = words("If it holds several, send each under its own name.")
+        rest = say("If it holds several, send each under its own name.")
     else:
         has_no_advice = not advice and group.is_first and not group.changes
-        rest = words("If one of them fits, use it.") if has_no_advice else ""
+        rest = say("If one of them fits, use it.") if has_no_advice else ""
     accepted = _accepted(group, branches) if group.is_first else ""
-    return words.sentences(words.plural(*_IS_UNKNOWN, group.total, names=names), advice, accepted, rest)
+    return say.sentences(say.plural(*_IS_UNKNOWN, group.total, names=names), advice, accepted, rest)
 
 
 def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:
@@ -140,29 +140,29 @@ def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:
 
 
 def _belongs_inside(group: FaultGroup, owner: Location, branches: Sequence[Node]) -> str:
-    refused, words, name = group.refused, group.refused.words, group.first.path[-1]
+    refused, say, name = group.refused, group.refused.say, group.first.path[-1]
     depth = len(group.first.path)
     inside = [path[:depth] for path in group.moved("from", "path") if len(path) > depth]
     if inside and inside[0][:-1] == owner.path:
         node = refused.location((*inside[0], name)).node
         is_of_type = node is None or node.accepted_types.issuperset(group.sent_types)
-        phrase = "" if node is None or is_of_type else node.once(wanted, words).expected
-        must = words("It must be {expected}.", expected=phrase) if phrase else ""
-        return words.sentences(words("It belongs inside {place}.", place=refused.shown_path(inside[0])), must)
+        phrase = "" if node is None or is_of_type else node.once(wanted, say).expected
+        must = say("It must be {expected}.", expected=phrase) if phrase else ""
+        return say.sentences(say("It belongs inside {place}.", place=refused.shown_path(inside[0])), must)
     holder = _open_holder(branches, name)
     holder_path = refused.shown_path((*owner.path, holder)) if holder else ""
-    return words("It may belong inside {place}.", place=holder_path) if holder else ""
+    return say("It may belong inside {place}.", place=holder_path) if holder else ""
 
 
 def _accepted(group: FaultGroup, branches: Sequence[Node]) -> str:
     """Name the parameters of the likely branches, without those that declare this name."""
-    words, sent = group.refused.words, group.first.path[-1]
+    say, sent = group.refused.say, group.first.path[-1]
     others = [branch for branch in branches if sent not in branch.properties]
     names = list(dict.fromkeys(name for branch in others for name in branch.properties))
     if not names:
-        return words("No parameters are accepted here.")
-    some = first_of(list(map(quoted, names)), NAMES_TEXT, words)
-    return words.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
+        return say("No parameters are accepted here.")
+    some = first_of(list(map(quoted, names)), NAMES_TEXT, say)
+    return say.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
 
 
 def _open_holder(branches: Sequence[Node], sent: object) -> str:

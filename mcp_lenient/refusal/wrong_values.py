@@ -40,24 +40,24 @@ _MAX_DETAIL: Final = 300
 
 def ambiguous(group: FaultGroup, places: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
-    refused, first, words = group.refused, group.first, group.refused.words
+    refused, first, say = group.refused, group.first, group.refused.say
     values = group.readings[:MAX_NEAR]
     readings = [in_json(value) if refused.may_suggest(first, value) else HIDDEN for value in values]
     text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
-    return words(text, place=places, readings=words.either(readings))
+    return say(text, place=places, readings=say.either(readings))
 
 
 def refusal(group: FaultGroup, places: str) -> str:
     """Say what a value must be, and what was sent."""
-    words, requirement = group.refused.words, _requirement(group)
+    say, requirement = group.refused.say, _requirement(group)
     reason, received = _reason(group), _received(group)
     if reason and received and group.code == "format":
         received = f"{received} ({reason})"
     must = _MUST_NOT_AS if received and not group.is_of_key and not group.takes_json_text else MUST
-    return words.plural(
+    return say.plural(
         *(must if requirement else _IS_NOT if reason else _IS_NOT_BY_TOOL),
         group.total if requirement or group.first.path else 2,
-        places=words("the key {name}", name=places) if group.is_of_key else places,
+        places=say("the key {name}", name=places) if group.is_of_key else places,
         requirement=requirement,
         received=received,
         reason=reason.rstrip(".。"),
@@ -66,11 +66,11 @@ def refusal(group: FaultGroup, places: str) -> str:
 
 def _requirement(group: FaultGroup) -> str:
     """Return what the schema requires of a value, to follow "must"."""
-    words, faults = group.refused.words, group.faults[0].alternatives[0] if group.is_of_key else group.faults
+    say, faults = group.refused.say, group.faults[0].alternatives[0] if group.is_of_key else group.faults
     if any(fault.keyword in ("type", "enum") for fault in faults):
         phrase = expected(group)
-        return words("be {thing}", thing=phrase) if phrase else ""
-    return _range(group) or words.all_of([text for fault in faults if (text := limit(fault, words))])
+        return say("be {thing}", thing=phrase) if phrase else ""
+    return _range(group) or say.all_of([text for fault in faults if (text := limit(fault, say))])
 
 
 def _range(group: FaultGroup) -> str:
@@ -80,7 +80,7 @@ def _range(group: FaultGroup) -> str:
     if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
         return ""
     ends = {"least": in_json(max(least)), "most": in_json(min(most))}
-    return group.refused.words("be from {least} to {most}", **ends)
+    return group.refused.say("be from {least} to {most}", **ends)
 
 
 def _reason(group: FaultGroup) -> str:
@@ -90,32 +90,32 @@ def _reason(group: FaultGroup) -> str:
         places = tuple([refused.location(place.path[:-1]) for place in places])
     detail = refused.safe_sentence(places, fault.detail, _MAX_DETAIL) if fault.detail else ""
     is_of_type = group.code == "type" and group.first.node is not None
-    return detail or ("" if is_of_type else refused.words.of(fault.reason or ""))
+    return detail or ("" if is_of_type else refused.say.of(fault.reason or ""))
 
 
 def _received(group: FaultGroup) -> str:
     """Return the value or type, with its size if that is limited; empty if its type alone is right."""
-    words, value = group.refused.words, group.value
+    say, value = group.refused.say, group.value
     if group.is_of_key:
-        return words(ONE_OF_A_TYPE["string"])
+        return say(ONE_OF_A_TYPE["string"])
     shows_value = group.may_echo and value is not None
     if shows_value:
-        received = words(_RECEIVED[json_type(value)], value=in_json(value))
+        received = say(_RECEIVED[json_type(value)], value=in_json(value))
     else:
-        received = words.either([words(ONE_OF_A_TYPE[name]) for name in group.sent_types])
+        received = say.either([say(ONE_OF_A_TYPE[name]) for name in group.sent_types])
     endings = [fault.keyword[3:] for fault in group.faults if fault.keyword is not None]
     sizes = [SIZES[name] for name in endings if name in SIZES]
     if sizes and group.total == 1 and isinstance(value, (str, list, Mapping)):
-        size = words.plural(*sizes[0], len(value))
-        return words("{received} of {size}", received=received, size=size)
+        size = say.plural(*sizes[0], len(value))
+        return say("{received} of {size}", received=received, size=size)
     return received if shows_value or group.keyword in ("type", "enum", None) else ""
 
 
 def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
-    words, value, absence_advice = group.refused.words, group.value, _absence_advice(group)
+    say, value, absence_advice = group.refused.say, group.value, _absence_advice(group)
     if group.keyword == "enum":
-        return words.sentences(did_you_mean(group), one_of_several(group, value), absence_advice)
+        return say.sentences(did_you_mean(group), one_of_several(group, value), absence_advice)
     if group.code in ("length", "pattern", "format", "range"):
         return absence_advice or _limit_hint(group)
     if absence_advice or group.keyword != "type" or value is None:
@@ -127,7 +127,7 @@ def hint(group: FaultGroup) -> str:
     if isinstance(value, (Mapping, list)):
         return one_of_several(group, value) or _hint_for_sent_container(group)
     if isinstance(value, float) and group.types == {"integer"}:
-        return words.sentences(group.wanted.meaning, words(_WHOLE_NUMBER))
+        return say.sentences(group.wanted.meaning, say(_WHOLE_NUMBER))
     is_short_text = group.types == {"string"} and short_scalar(value)
     return group.wanted.meaning if is_short_text and not group.node.takes(in_json(value)) else ""
 
@@ -139,61 +139,61 @@ def _absence_advice(group: FaultGroup) -> str:
         return leave_out_advice(group, marked("Leave it out if you have no value."))
     is_none_of_several = len(group.wanted.values) > 1 and not group.intended
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
-    words = group.refused.words
+    say = group.refused.say
     if is_none_of_several and is_scalar:
-        return words.sentences(words("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
+        return say.sentences(say("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
-    advice = words.sentences(words("It cannot be left out."), group.wanted.meaning)
+    advice = say.sentences(say("It cannot be left out."), group.wanted.meaning)
     return advice if is_null and group.total == 1 else ""
 
 
 def _limit_hint(group: FaultGroup) -> str:
     """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
-    words = group.refused.words
+    say = group.refused.say
     if group.code in ("pattern", "range"):
         is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
-        otherwise = "" if is_known else words("If no such text means it, ask.")
-        return one_of_several(group, group.value) or words.sentences(group.wanted.meaning, otherwise)
+        otherwise = "" if is_known else say("If no such text means it, ask.")
+        return one_of_several(group, group.value) or say.sentences(group.wanted.meaning, otherwise)
     if group.code == "format":
-        return words(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
+        return say(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"
     is_tuple = any(branch.prefix for branch in group.node.branches)
     is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.refused.destructive
-    return words("If each item stands alone, send the rest in another call.") if is_split else ""
+    return say("If each item stands alone, send the rest in another call.") if is_split else ""
 
 
 def _hint_for_wanted_container(group: FaultGroup) -> str:
-    words, node, wanted = group.refused.words, group.node, group.wanted
+    say, node, wanted = group.refused.say, group.node, group.wanted
     if wanted.alternatives:
         return wanted.alternatives
     lists = (branch for branch in node.branches if branch.is_only("array"))
     holders = (branch for branch in lists if branch.items.takes(group.value))
     sample = None if wanted.types_say_all or not _sample(group) else next(holders, node).once(example)
-    like = words(_IN_FORM, sample=sample) if sample else ""
-    return words.sentences(wanted.meaning, wanted.contents, like)
+    like = say(_IN_FORM, sample=sample) if sample else ""
+    return say.sentences(wanted.meaning, wanted.contents, like)
 
 
 def _hint_for_sent_text(group: FaultGroup) -> str:
-    words, types, wanted, text = group.refused.words, group.types, group.wanted, group.value
+    say, types, wanted, text = group.refused.say, group.types, group.wanted, group.value
     if group.json_break is not None:
-        return str(words.of(broken_json(group.json_break)))
+        return str(say.of(broken_json(group.json_break)))
     if group.is_prompt_argument and (types & CONTAINERS or "boolean" in types):
         return ""
     if types & CONTAINERS:
         sample = _sample(group)
         form = sample or ("{…}" if "object" in types else "[…]")
         shape = wanted.alternatives if sample else wanted.contents
-        return shape or words.sentences(wanted.meaning, words(_IN_FORM, sample=form))
+        return shape or say.sentences(wanted.meaning, say(_IN_FORM, sample=form))
     if not types <= {"boolean", "number", "integer"} or allowed_values(group.node, partly=True):
         return ""
     if types != {"boolean"} and number_in_text(text) is not None:
-        return words("Write the number without quotes.") if "number" in types else words(_WHOLE_NUMBER)
+        return say("Write the number without quotes.") if "number" in types else say(_WHOLE_NUMBER)
     if "boolean" in types:
-        return words("Write true or false, without quotes.")
+        return say("Write true or false, without quotes.")
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
         return wanted.meaning
-    return words.sentences(wanted.meaning, leave_out_advice(group))
+    return say.sentences(wanted.meaning, leave_out_advice(group))
 
 
 def _sample(group: FaultGroup) -> str | None:
@@ -202,23 +202,23 @@ def _sample(group: FaultGroup) -> str | None:
     lists = [value for value in values if isinstance(value, list)]
     lists = [value for value in lists if all(isinstance(item, str) for item in value)]
     if lists and values[0] in lists:
-        return group.refused.words.either(list(map(in_json, lists)))  # `1,234` may be one number
+        return group.refused.say.either(list(map(in_json, lists)))  # `1,234` may be one number
     is_risky = group.refused.destructive or is_identifier(group.name)
     return None if is_risky else group.node.once(example)
 
 
 def _hint_for_sent_container(group: FaultGroup) -> str:
-    words, node, value = group.refused.words, group.node, group.value
+    say, node, value = group.refused.say, group.node, group.value
     if is_echo(node, value):
-        return words("This is the schema of the value: send the value itself.")
+        return say("This is the schema of the value: send the value itself.")
     formats = node.formats
     if isinstance(value, Mapping) and len(formats) == 1 and formats <= SAMPLES.keys() - {"json"}:
-        like = words(_IN_FORM, sample=node.once(example) or "")
-        return words.sentences(like, words(_TIME_ZONE) if formats == {"date-time"} else "")
+        like = say(_IN_FORM, sample=node.once(example) or "")
+        return say.sentences(like, say(_TIME_ZONE) if formats == {"date-time"} else "")
     is_any_text = formats == {None} and not node.members
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)
     may_be_json = (is_any_text and not is_flat) or bool(formats & {"json", "json-string"})
     if len(group.first.path) == 1 and group.types == {"string"} and may_be_json:
-        advice = words("Send a string, and JSON text only if JSON is asked for.")
-        return words.sentences(group.wanted.meaning, advice)
-    return words("Send one value.") if group.types else ""
+        advice = say("Send a string, and JSON text only if JSON is asked for.")
+        return say.sentences(group.wanted.meaning, advice)
+    return say("Send one value.") if group.types else ""

@@ -19,7 +19,7 @@ _WITHOUT_MODELS = frozenset(("cli", "devtools", "testing"))
 """Folders whose messages only people read."""
 IS_RELEASE = "RELEASE" in os.environ
 """Whether a missing translation is an error; otherwise it is a warning, since whoever adds a text may not know the language."""
-_FORMS = {"words": 1, "marked": 1, "Text": 1, "plural": 2, "marked_plural": 2}
+_FORMS = {"say": 1, "marked": 1, "Text": 1, "plural": 2, "marked_plural": 2}
 """Functions whose first arguments are messages, and the number of those."""
 
 

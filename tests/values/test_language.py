@@ -37,9 +37,9 @@ def test_a_tag_falls_back_to_its_language(tag, name):
 
 def test_values_are_not_read_as_placeholders():
     """Braces in a value stay unchanged, however often it is inserted into a sentence."""
-    words = language("zh")
-    reported = words.either(["{place}", "{0}", "}{"])
-    assert "{place}、{0}或}{" in words("It must be {expected}.", expected=reported)
+    say = language("zh")
+    reported = say.either(["{place}", "{0}", "}{"])
+    assert "{place}、{0}或}{" in say("It must be {expected}.", expected=reported)
 
 
 def test_a_text_of_the_library_is_translated_and_an_authors_is_not():

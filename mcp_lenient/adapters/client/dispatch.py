@@ -168,13 +168,13 @@ async def dispatch(
     return Dispatched(tuple(calls), result_messages(requested.form, answers))
 
 
-def _why_not_read(requested: Requested, words: Language) -> str:
+def _why_not_read(requested: Requested, say: Language) -> str:
     if requested.unreadable is not None:
-        return words(
-            "The tool call cannot be read: {reason} Write it again.", reason=words.of(requested.unreadable)
+        return say(
+            "The tool call cannot be read: {reason} Write it again.", reason=say.of(requested.unreadable)
         )
     if requested.around:
-        return words(
+        return say(
             "The call of '{tool}' was not run: <{tag}> around it is not the tag of a known server. "
             "If the call is meant, send it without this tag.",
             tool=shown_name(requested.tool),
@@ -237,19 +237,19 @@ async def _called(
 ) -> DispatchedCall:
     names = _names(call, tools, prefixes)
     name = names[0] if len(names) == 1 else call.tool
-    words = language(session.language_of(name))
+    say = language(session.language_of(name))
     if len(names) != 1:
         similar, listed = names or near(name, tools.keys()), () if names else tools.keys()
         result = _result(unknown_tool(name, similar, listed, language=session.language_of(name)))
     elif call.may_be_cut:
-        message = words(
+        message = say(
             "The call of '{tool}' was not run: the answer was cut off, and this call, its last one, may be "
             "incomplete. Send it again, with less at once.",
             tool=shown_name(name),
         )
         result = _error(CUT_OFF, message)
     elif text_beside not in runs_beside or (text_beside != "none" and session.is_destructive(name)):
-        message = words(
+        message = say(
             "The call of '{tool}' was not run, since the text beside it may quote it. "
             "If the call is meant, send the call alone.",
             tool=shown_name(name),

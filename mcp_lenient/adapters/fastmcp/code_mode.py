@@ -49,7 +49,7 @@ class CodeRun:
                 self.repaired.append((name, decision.applied_repairs))
             return result
         answer = (result.meta or {})[META_KEY]
-        words = texts("en" if decision.contract is None else decision.contract.policy.language)
+        say = texts("en" if decision.contract is None else decision.contract.policy.language)
         fixes = [
             violation["fixes"]
             for violation in answer["details"].get("violations", ())
@@ -57,12 +57,12 @@ class CodeRun:
         ]
         parts = [answer["message"]]
         if fixes and "repeated" not in answer["details"]:
-            parts.append(words(_FIX, patch=compact_json(fixes[0][0])))
+            parts.append(say(_FIX, patch=compact_json(fixes[0][0])))
         if self.ran:
             parts.append(
-                words(_RAN, names=words.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]]))
+                say(_RAN, names=say.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]]))
             )
-        text = words.sentences(*parts)
+        text = say.sentences(*parts)
         self.failures.append(text)
         return ToolResult(content=[TextContent(type="text", text=text)], meta=result.meta, is_error=True)
 
