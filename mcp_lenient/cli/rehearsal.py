@@ -26,7 +26,7 @@ from mcp_lenient.engine.tool import is_read_only
 from mcp_lenient.testing.damage import damaged
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress_run import example_calls
-from mcp_lenient.values.display import cut, place, shown
+from mcp_lenient.values.display import cut, path_text, shown
 
 Given = Mapping[str, list[dict[str, Any]]]
 """Valid arguments by tool."""
@@ -40,7 +40,7 @@ def given_arguments(file: Path) -> Given:
         fail(f"--arguments: {file}: {error.strerror or error}")
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        where = f"{file}: {place(fault['loc'][:1])}".removesuffix(": ")
+        where = f"{file}: {path_text(fault['loc'][:1])}".removesuffix(": ")
         fail(
             f"--arguments: {where}: {fault['msg']}; write the arguments of one call or several by tool, like"
             ' {"search": {"query": "tea"}}'

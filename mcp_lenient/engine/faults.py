@@ -197,40 +197,42 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 }
 
 
-def explained(refused: RefusedCall, judged: Sequence[Fault]) -> Iterator[Fault]:
+def explained(call: RefusedCall, reported: Sequence[Fault]) -> Iterator[Fault]:
     """Yield the most helpful faults of a validator, as the published schema has them.
 
-    None above others at a value of the right type, and none below a wrong or tied value.
+    None above others at a value of the right type, and none below a wrong or ambiguous value.
     """
-    tied = {fault.path for fault in judged if fault.kind == "ambiguous"}
-    within = {above for fault in judged for above in _above(fault.path)}
-    paths = (fault.path for fault in judged if fault.kind in ("type", "value") and fault.path in within)
-    wrong = tied | {path for path in paths if not _is_of_type(refused, path)}
+    ambiguous_paths = {fault.path for fault in reported if fault.kind == "ambiguous"}
+    refused_inside = {above for fault in reported for above in _above(fault.path)}
+    paths = (
+        fault.path for fault in reported if fault.kind in ("type", "value") and fault.path in refused_inside
+    )
+    wrong = ambiguous_paths | {path for path in paths if not _is_of_type(call, path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.
-    blamed = {(fault.path, fault.of_name) for fault in judged}
+    reported_places = {(fault.path, fault.of_name) for fault in reported}
     cache: dict[Path, tuple[Fault, ...]] = {}
-    for fault in judged:
-        is_hidden = fault.kind == "type" and fault.path in within and fault.path not in wrong
-        is_tied = fault.path in tied and fault.kind != "ambiguous"
-        if not is_hidden and not is_tied and wrong.isdisjoint(_above(fault.path)):
-            explanation = _explained(refused, fault, cache)
-            at_blamed = [entry for entry in explanation if (entry.path, entry.of_name) in blamed]
-            yield from at_blamed or explanation
+    for fault in reported:
+        is_hidden = fault.kind == "type" and fault.path in refused_inside and fault.path not in wrong
+        is_ambiguous = fault.path in ambiguous_paths and fault.kind != "ambiguous"
+        if not is_hidden and not is_ambiguous and wrong.isdisjoint(_above(fault.path)):
+            explanation = _explained(call, fault, cache)
+            at_reported = [entry for entry in explanation if (entry.path, entry.of_name) in reported_places]
+            yield from at_reported or explanation
 
 
 def _above(path: Path) -> Iterator[Path]:
     return (path[:length] for length in range(len(path)))
 
 
-def _is_of_type(refused: RefusedCall, path: Path) -> bool:
-    node, value = refused.location(path).node, refused.location(path).value
-    return node is None or bool(node.fitting(value, exact_integers=refused.exact_integers))
+def _is_of_type(call: RefusedCall, path: Path) -> bool:
+    node, value = call.location(path).node, call.location(path).value
+    return node is None or bool(node.fitting(value, exact_integers=call.exact_integers))
 
 
-def _says_no_more(refused: RefusedCall, fault: Fault) -> bool:
+def _says_no_more(call: RefusedCall, fault: Fault) -> bool:
     """Return whether a ready-made normalizer has refused the types that the schema refuses, which says what came as well."""
-    node = refused.location(fault.path).node
+    node = call.location(fault.path).node
     if fault.kind != "type" or not isinstance(fault.detail, Text) or node is None:
         return False
     from mcp_lenient.refusal.sentences import type_words
@@ -238,41 +240,41 @@ def _says_no_more(refused: RefusedCall, fault: Fault) -> bool:
     return fault.expected_types == node.once(type_words)
 
 
-def _explained(refused: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
+def _explained(call: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
-    if _says_no_more(refused, fault):
+    if _says_no_more(call, fault):
         fault = Fault(fault.path, fault.kind)
     if fault.keyword or fault.error_code or fault.kind in ("ambiguous", "size"):
         return (fault,)
     if fault.kind == "key":
-        maps = refused.location(fault.path[:-1]).branches
+        maps = call.location(fault.path[:-1]).branches
         keys = [branch.tree.node(schema) for branch in maps for schema in branch.says("propertyNames")]
-        return (_of_key(fault.path, refused.top.tree.any_of(keys)), fault)
-    place = refused.location(fault.path)
+        return (_of_key(fault.path, call.top.tree.any_of(keys)), fault)
+    location = call.location(fault.path)
     # A sentence about this value: the schema of values below or beside it is not the reason.
     has_text = bool(fault.detail or fault.kind == "overlooked" or (fault.reason and fault.kind == "value"))
     # A validator reports the faults of every branch of a union of objects.
-    for around in () if has_text else map(refused.location, _above(fault.path)):
+    for around in () if has_text else map(call.location, _above(fault.path)):
         objects = [branch for branch in around.branches if branch.properties]
         is_union = isinstance(around.value, Mapping) and len(objects) > 1
-        if is_union and (union_faults := _by_schema(refused, around, cache)):
+        if is_union and (union_faults := _by_schema(call, around, cache)):
             return union_faults
     if fault.kind in _OF_NAMES:
-        return (replace(fault, keyword=_OF_NAMES[fault.kind], node=place.node),)
+        return (replace(fault, keyword=_OF_NAMES[fault.kind], node=location.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
-    shown = refused.location(fault.path[:-1]) if place.node is None else place
-    schema_faults = _by_schema(refused, shown, cache)
-    if shown is not place or has_text:
+    shown = call.location(fault.path[:-1]) if location.node is None else location
+    schema_faults = _by_schema(call, shown, cache)
+    if shown is not location or has_text:
         schema_faults = tuple(entry for entry in schema_faults if entry.path == shown.path)
     return (*schema_faults, fault) if has_text or not schema_faults else schema_faults
 
 
 def _by_schema(
-    refused: RefusedCall, place: Location, cache: dict[Path, tuple[Fault, ...]]
+    call: RefusedCall, location: Location, cache: dict[Path, tuple[Fault, ...]]
 ) -> tuple[Fault, ...]:
-    if place.node is None:
+    if location.node is None:
         return ()
-    if place.path not in cache:
-        at_place = place.node, place.value, place.path
-        cache[place.path] = faults(*at_place, exact_integers=refused.exact_integers, is_refused=True)
-    return cache[place.path]
+    if location.path not in cache:
+        at_place = location.node, location.value, location.path
+        cache[location.path] = faults(*at_place, exact_integers=call.exact_integers, is_refused=True)
+    return cache[location.path]

@@ -41,17 +41,17 @@ def violations_of(
     """
     exact_integers, faults = validator.exact_integers, outcome.faults
     about_call = exact_integers, plan.destructive, as_texts
-    refused = RefusedCall(plan.top, outcome.arguments, plan.policy, *about_call)
-    groups, untold = grouped(refused, explained(refused, faults))
+    call = RefusedCall(plan.top, outcome.arguments, plan.policy, *about_call)
+    groups, untold = grouped(call, explained(call, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    offers = Offers(refused, spelled, faults, validator, reader)
+    offers = Offers(call, spelled, faults, validator, reader)
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
     most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-    offered = [offers.of(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
+    offered = [offers.for_group(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
     offered += [NOTHING] * (len(groups) - len(offered))
     groups = [group.with_offer(offer) for group, offer in zip(groups, offered, strict=True)]
-    return violations(refused, groups, untold)
+    return violations(call, groups, untold)
 
 
 class Offers:
@@ -59,40 +59,40 @@ class Offers:
 
     def __init__(
         self,
-        refused: RefusedCall,
+        call: RefusedCall,
         spelled: Any,
         faults: Sequence[Fault],
         validator: Validator,
         reader: Reader,
     ) -> None:
-        self._refused, self._spelled, self._faults = refused, spelled, faults
+        self._call, self._spelled, self._faults = call, spelled, faults
         self._validator, self._reader = validator, reader
         self._rules = (*reader.plan.uncertain, *LIKELY_RULES)
         self._objects: dict[Path, Sequence[Any]] = {}
         self._validated_left = _MAX_VALIDATED
 
-    def of(self, group: FaultGroup, most: int) -> Offered:
+    def for_group(self, group: FaultGroup, most: int) -> Offered:
         """Return the patches for a group of faults, likeliest first."""
         fixes: list[Patch] = []
-        likely: list[Patch] = []
-        is_whole = group.total == len(group.places)
-        for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
-            new = self._refused.arguments
+        likely_patches: list[Patch] = []
+        lists_all_locations = group.total == len(group.locations)
+        for change in islice(self._changes(group), _MAX_TRIED) if lists_all_locations else ():
+            new = self._call.arguments
             for path, value in change.items():
                 new = with_value(new, path, REMOVED if value is ABSENT else plain(value))
-            patch = difference(self._refused.arguments, new)
-            is_new = not any(same_json([*patch], [*other]) for other in likely)  # 1 is not true
+            patch = difference(self._call.arguments, new)
+            is_new = not any(same_json([*patch], [*other]) for other in likely_patches)  # 1 is not true
             if is_new and self._may_show_patch(patch, group):
-                is_several = any(map(self._may_hold_several, self._ends(patch, "from")))
-                is_correction = not is_several and self._is_correction(new, change, patch, group)
-                fix = self._for_sent(patch, new, group) if is_correction else ()
+                covers_several = any(map(self._may_cover_several, self._operation_paths(patch, "from")))
+                is_correction = not covers_several and self._is_correction(new, change, patch, group)
+                fix = self._patch_for_sent(patch, new, group) if is_correction else ()
                 fixes += [fix] if fix else []
-                is_meant = group.code == "unknown" or (group.code == "missing" and not is_several)
-                likely += [patch] * (is_correction or is_meant)
+                is_worth_telling = group.code == "unknown" or (group.code == "missing" and not covers_several)
+                likely_patches += [patch] * (is_correction or is_worth_telling)
         if group.readings:  # one reading alone would decide what is not known
             fixes = fixes if len(fixes) == len(group.readings) <= MAX_OFFERS else []
-        is_several = group.code == "unknown" and self._may_hold_several(group.first.path)
-        return Offered(tuple(fixes[:most]), tuple(likely), is_several)
+        covers_several = group.code == "unknown" and self._may_cover_several(group.first.path)
+        return Offered(tuple(fixes[:most]), tuple(likely_patches), covers_several)
 
     # What may be changed
 
@@ -102,52 +102,54 @@ class Offers:
             yield from ({path: value} for value in group.readings)
         elif group.code in ("missing", "unknown"):
             for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
-                ideas = [self._of_name(path, length, is_missing=group.code == "missing") for path in paths]
+                ideas = [
+                    self._objects_by_name(path, length, is_missing=group.code == "missing") for path in paths
+                ]
                 for values in zip(*ideas, strict=False):
                     yield dict(zip([path[:length] for path in paths], values, strict=True))
         else:
             for above in (path[:length] for length in range(1, len(path))):
-                yield from ({above: new} for new in self._read(above, only="out_of_list"))
-            for values in zip(*map(self._read, paths), strict=False):
+                yield from ({above: new} for new in self._read_otherwise(above, only="out_of_list"))
+            for values in zip(*map(self._read_otherwise, paths), strict=False):
                 yield dict(zip(paths, values, strict=True))
 
-    def _read(self, path: Path, *, only: str = "") -> Iterator[Any]:
+    def _read_otherwise(self, path: Path, *, only: str = "") -> Iterator[Any]:
         """Yield the values that the uncertain rules make of a value."""
-        place = self._refused.location(path)
-        if place.node is None or not place.present or place.secret:
+        location = self._call.location(path)
+        if location.node is None or not location.present or location.secret:
             return
-        kind, here = json_type(place.value), place.as_place(place.node, self._reader.top.call)
+        kind, place = json_type(location.value), location.as_place(location.node, self._reader.top.call)
         for rule in self._rules:
             if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
                 is_tried = place.optional or not rule.leaves_out
-                gives_it = not rule.gives or any(rule.obstacle(branch) is None for branch in place.branches)
-                yield from rule.apply(here, place.value) if is_tried and gives_it else ()
+                obstacles = [rule.obstacle(branch) for branch in location.branches] if rule.gives else [None]
+                yield from rule.apply(place, location.value) if is_tried and None in obstacles else ()
 
-    def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
+    def _objects_by_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
-        owner = path[:length]
-        if owner not in self._objects:
-            self._objects[owner] = [*self._with_other_names(owner)]
-        for new in self._objects[owner]:
+        parent_path = path[:length]
+        if parent_path not in self._objects:
+            self._objects[parent_path] = [*self._with_other_names(parent_path)]
+        for new in self._objects[parent_path]:
             if (value_at(new, path[length:]) is not REMOVED) is is_missing:
                 yield new
 
     def _with_other_names(self, path: Path) -> Iterator[Any]:
         """Yield an object with other names, as the uncertain rules make it."""
-        owner = self._refused.location(path)
-        if isinstance(owner.value, dict) and not owner.secret:
-            for branch in self._refused.likely_branches(owner)[:MAX_OFFERS]:
+        parent = self._call.location(path)
+        if isinstance(parent.value, dict) and not parent.secret:
+            for branch in self._call.likely_branches(parent)[:MAX_OFFERS]:
                 place = Place(branch, self._reader.top.call, path, path)
                 for rule in self._rules:
-                    yield from rule.apply(place, owner.value) if isinstance(rule, CallRule) else ()
+                    yield from rule.apply(place, parent.value) if isinstance(rule, CallRule) else ()
 
-    def _may_hold_several(self, path: Path) -> bool:
-        owner, key = self._refused.location(path[:-1]), path[-1]
-        if not isinstance(owner.value, dict) or owner.secret or not isinstance(key, str):
+    def _may_cover_several(self, path: Path) -> bool:
+        parent, key = self._call.location(path[:-1]), path[-1]
+        if not isinstance(parent.value, dict) or parent.secret or not isinstance(key, str):
             return False
-        branches = self._refused.likely_branches(owner)[:1]
+        branches = self._call.likely_branches(parent)[:1]
         places = [Place(branch, self._reader.top.call, path, path) for branch in branches]
-        return any(may_hold_several(place, owner.value, key) for place in places)
+        return any(may_hold_several(place, parent.value, key) for place in places)
 
     # Whether it corrects the call
 
@@ -156,15 +158,15 @@ class Offers:
 
         What is moved may need a repair as well.
         """
-        for path in self._ends(patch, "path"):
-            if any(without_format(self._refused.location(path).node, value_at(new, path), path)):
+        for path in self._operation_paths(patch, "path"):
+            if any(without_format(self._call.location(path).node, value_at(new, path), path)):
                 return False
         if self._has_only_others(new, group):
             return True
         if all(operation["op"] != "move" for operation in patch):
             return False
         for path in change:
-            node = self._refused.location(path).node
+            node = self._call.location(path).node
             if node is not None:
                 place = Place(node, self._reader.top.call, path, path)
                 try:
@@ -190,24 +192,28 @@ class Offers:
     # What may be said
 
     def _may_show_patch(self, patch: Patch, group: FaultGroup) -> bool:
-        if not patch or not self._is_small or not all(map(self._may_name, self._ends(patch))):
+        if not patch or not self._is_small or not all(map(self._may_name, self._operation_paths(patch))):
             return False
         return all(self._may_show(operation, group) for operation in patch)
 
-    def _ends(self, patch: Patch, *ends: str) -> Iterator[Path]:
-        keys = ends or ("from", "path")
+    def _operation_paths(self, patch: Patch, *keys_or_paths: str) -> Iterator[Path]:
+        keys = keys_or_paths or ("from", "path")
         texts = (operation[key] for operation in patch for key in keys if key in operation)
-        return (path_at(self._refused.arguments, text) for text in texts)
+        return (path_at(self._call.arguments, text) for text in texts)
 
-    def _for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:
+    def _patch_for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:
         """Return a patch as it applies to what was sent: a parameter that came as text is replaced as a whole; () if none does."""
-        ends = list(self._ends(patch))
-        if all(map(self._is_as_sent, ends)):
+        keys_or_paths = list(self._operation_paths(patch))
+        if all(map(self._is_as_sent, keys_or_paths)):
             return patch
         path = group.first.path[:1]
-        value, place = value_at(new, path), self._refused.location(path)
+        value, location = value_at(new, path), self._call.location(path)
         is_text = isinstance(value_at(self._sent, path), str) and isinstance(value, (dict, list))
-        if not is_text or any(end[:1] != path for end in ends) or not self._refused.may_suggest(place, value):
+        if (
+            not is_text
+            or any(end[:1] != path for end in keys_or_paths)
+            or not self._call.may_suggest(location, value)
+        ):
             return ()
         return ({"op": "replace", "path": pointer(path), "value": value},)
 
@@ -217,18 +223,18 @@ class Offers:
 
     @cached_property
     def _is_small(self) -> bool:
-        return fits_json(self._refused.arguments, _MAX_ARGUMENTS)
+        return fits_json(self._call.arguments, _MAX_ARGUMENTS)
 
     def _is_as_sent(self, path: Path) -> bool:
         """Return whether a place was sent as it is now, before certain repairs, so that a patch applies to it."""
-        sent, now = self._sent, self._refused.arguments
+        sent, now = self._sent, self._call.arguments
         is_sent = same_json(value_at(sent, path), value_at(now, path))
         return is_sent and type(value_at(sent, path[:-1])) is type(value_at(now, path[:-1]))
 
     def _may_name(self, path: Path) -> bool:
         """Return whether no key of a path was chosen by the caller and may be a value."""
         keys = [part for part in path if isinstance(part, str)]
-        is_visible = not path or self._refused.location(path[:1]).declared or is_name(keys[0])
+        is_visible = not path or self._call.location(path[:1]).declared or is_name(keys[0])
         return is_visible and all(map(is_quotable, keys))
 
     def _may_show(self, operation: Mapping[str, Any], group: FaultGroup) -> bool:
@@ -236,8 +242,8 @@ class Offers:
         value = operation.get("value", {})
         if value in ({}, []):
             return True
-        here = (location for location in group.places if pointer(location.path) == operation["path"])
-        place = next(here, group.places[0])
-        if place.node is not None and value in place.node.members:
-            return not place.secret and fits_json(value, MAX_SUGGESTION)
-        return self._refused.may_suggest(place, value)
+        matching = (location for location in group.locations if pointer(location.path) == operation["path"])
+        location = next(matching, group.locations[0])
+        if location.node is not None and value in location.node.members:
+            return not location.secret and fits_json(value, MAX_SUGGESTION)
+        return self._call.may_suggest(location, value)

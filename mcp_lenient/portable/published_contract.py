@@ -21,7 +21,7 @@ from mcp_lenient.portable.publishing import (
 from mcp_lenient.refusal.locations import RefusedCall
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
-from mcp_lenient.values.display import place as shown_place
+from mcp_lenient.values.display import path_text
 from mcp_lenient.values.json_values import plain, pointer, tokens_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class PublishedValidator(WrappedValidator):
             fault.kind, f"is not accepted ({fault.keyword})" if fault.keyword else "is not accepted"
         )
         return Fault(
-            path, "value", fault.detail, fault.error_code, reason=f"'{shown_place(inside)}' in it {words}"
+            path, "value", fault.detail, fault.error_code, reason=f"'{path_text(inside)}' in it {words}"
         )
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

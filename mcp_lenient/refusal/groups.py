@@ -55,12 +55,12 @@ class FaultGroup:
     """Faults of one kind, at places that differ in list indices only, and what is offered for them.
 
     Attributes:
-        refused: The call.
+        call: The call.
         code: The kind.
         keyword: The keyword of the first fault.
         is_of_key: Whether a key of a map is refused.
         faults: Those at the first place, one for each keyword; the author's comes last.
-        places: The first of the places.
+        locations: The first of the places.
         total: The number of places.
         first: The first place.
         value: The value there.
@@ -68,20 +68,20 @@ class FaultGroup:
         wanted: The same in words.
         types: The JSON types that it accepts, but for null.
         sent_types: The JSON types of the values, without duplicates.
-        echoes: Whether the value may be repeated.
-        broken: Where the JSON of a text for a list or object breaks.
+        may_echo: Whether the value may be repeated.
+        json_break: Where the JSON of a text for a list or object breaks.
         is_first: Whether it is the first of its kind in its object; only its message describes the object.
         offered: What is offered.
         changes: The likely operations at the first place.
-        near: The allowed values, or the declared names beside it, that the caller likely intended.
+        intended: The allowed values, or the declared names beside it, that the caller likely intended.
     """
 
-    refused: RefusedCall
+    call: RefusedCall
     code: ViolationCode
     keyword: str | None
     is_of_key: bool
     faults: tuple[Fault, ...]
-    places: tuple[Location, ...]
+    locations: tuple[Location, ...]
     total: int
     first: Location
     value: Any
@@ -99,7 +99,7 @@ class FaultGroup:
     @property
     def paths(self) -> list[Path]:
         """The paths of the first places."""
-        return [place.path for place in self.places]
+        return [location.path for location in self.locations]
 
     @property
     def is_of_value(self) -> bool:
@@ -119,7 +119,7 @@ class FaultGroup:
     @property
     def is_prompt_argument(self) -> bool:
         """Whether it is an argument of a prompt, which can be nothing but a string."""
-        return self.refused.as_texts and len(self.first.path) == 1
+        return self.call.as_texts and len(self.first.path) == 1
 
     @property
     def takes_json_text(self) -> bool:
@@ -130,7 +130,7 @@ class FaultGroup:
         """Return the other ends of the likely moves whose end ``here``, "from" or "path", is the first place."""
         first = pointer(self.first.path)
         moves = [change for change in self.changes if change["op"] == "move" and change[here] == first]
-        return [path_at(self.refused.arguments, move[there]) for move in moves]
+        return [path_at(self.call.arguments, move[there]) for move in moves]
 
     def with_offer(self, offered: Offered) -> FaultGroup:
         """Return the group with what is offered for it."""
@@ -141,7 +141,7 @@ class FaultGroup:
         return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 
-def grouped(refused: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
+def grouped(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
     """Return the first groups of faults that are alike, and the number of other groups."""
     by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
     for fault in faults:
@@ -160,7 +160,7 @@ def grouped(refused: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGr
     groups: list[FaultGroup] = []
     seen: set[tuple[str, Path]] = set()
     for first_faults, paths in islice(alike.values(), MAX_VIOLATIONS):
-        group = _group(refused, tuple(first_faults), paths)
+        group = _group(call, tuple(first_faults), paths)
         code_and_owner = (group.code, group.first.path[:-1])
         groups.append(replace(group, is_first=False) if code_and_owner in seen else group)
         seen.add(code_and_owner)
@@ -171,32 +171,36 @@ def _code(fault: Fault) -> ViolationCode:
     return _CODES.get(fault.keyword or fault.kind, "value")
 
 
-def _group(refused: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
-    code, places = _code(first_faults[0]), tuple([refused.location(path) for path in paths[:_MAX_SAMPLES]])
-    nodes = () if code in ("unknown", "size") else (*[fault.node for fault in first_faults], places[0].node)
-    anything = refused.top.tree.node(True)  # noqa: FBT003 - a schema
+def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
+    code, locations = _code(first_faults[0]), tuple([call.location(path) for path in paths[:_MAX_SAMPLES]])
+    nodes = (
+        () if code in ("unknown", "size") else (*[fault.node for fault in first_faults], locations[0].node)
+    )
+    anything = call.top.tree.node(True)  # noqa: FBT003 - a schema
     node: Node = next(filter(None, nodes), anything)
-    is_of_key, value = first_faults[0].keyword == "propertyNames", places[0].value
+    is_of_key, value = first_faults[0].keyword == "propertyNames", locations[0].value
     if is_of_key and node.once(allowed_values):
         code = "enum"
     types, is_one = node.accepted_types - {"null"}, len(paths) == 1
     is_one_value = is_one and code not in ("missing", "unknown", "size", "ambiguous") and not is_of_key
     is_json_text = is_one and code == "type" and isinstance(value, str) and bool(types & CONTAINERS)
     return FaultGroup(
-        refused=refused,
+        call=call,
         code=code,
         keyword=first_faults[0].keyword,
         is_of_key=is_of_key,
         faults=first_faults,
-        places=places,
+        locations=locations,
         total=len(paths),
-        first=places[0],
+        first=locations[0],
         value=value,
         node=node,
-        wanted=node.once(wanted, refused.say),
+        wanted=node.once(wanted, call.say),
         types=types,
-        sent_types=tuple(dict.fromkeys([json_type(place.value) for place in places if place.present])),
-        may_echo=is_one_value and refused.may_echo(places[0]),
+        sent_types=tuple(
+            dict.fromkeys([json_type(location.value) for location in locations if location.present])
+        ),
+        may_echo=is_one_value and call.may_echo(locations[0]),
         json_break=break_of(value) if is_json_text else None,
     )
 

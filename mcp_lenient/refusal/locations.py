@@ -21,12 +21,12 @@ from mcp_lenient.values.display import (
     has_credential,
     is_name,
     keys_naming_secret,
+    path_text,
     secret_name,
     sentence,
     short_scalar,
     shown,
 )
-from mcp_lenient.values.display import place as in_words
 from mcp_lenient.values.json_values import looks_like_json
 from mcp_lenient.values.language import language
 from mcp_lenient.values.patches import REMOVED, entries, value_at
@@ -112,18 +112,18 @@ class RefusedCall:
         """Return the location of a path in the arguments."""
         if path in self._locations:
             return self._locations[path]
-        owner, key, secrets = self.location(path[:-1]), path[-1], self.policy.secret
-        branches = self.likely_branches(owner)
-        node, value = _child(branches, key), value_at(owner.value, (key,))
+        parent, key, secrets = self.location(path[:-1]), path[-1], self.policy.secret
+        branches = self.likely_branches(parent)
+        node, value = _child(branches, key), value_at(parent.value, (key,))
         key_declared = isinstance(key, int) or any(key in branch.properties for branch in branches)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
-        is_masked = not key_declared and (owner.secret or not is_name(str(key)))
-        secret = is_masked or owner.secret or _is_secret(key, value, node, owner.naming, secrets)
-        declared = key_declared and owner.declared
-        needed = any(_is_needed(branch, owner.value, key) for branch in owner.branches)
+        is_masked = not key_declared and (parent.secret or not is_name(str(key)))
+        secret = is_masked or parent.secret or _is_secret(key, value, node, parent.naming, secrets)
+        declared = key_declared and parent.declared
+        needed = any(_is_needed(branch, parent.value, key) for branch in parent.branches)
         self._locations[path] = Location(
             path,
-            (*owner.shown, HIDDEN if is_masked else shown(key) if isinstance(key, str) else key),
+            (*parent.shown, HIDDEN if is_masked else shown(key) if isinstance(key, str) else key),
             node,
             node.branches if node else (),
             None if value is REMOVED else value,
@@ -138,29 +138,32 @@ class RefusedCall:
 
     def shown_path(self, path: Path) -> str:
         """Return the name of a place for a message: its path in quotes, as it may be shown."""
-        shown = in_words(self.location(path).shown, quoted=True)
+        shown = path_text(self.location(path).shown, quoted=True)
         return f"'{shown}'" if path else self.say("the arguments")
 
-    def likely_branches(self, place: Location) -> tuple[Node, ...]:
+    def likely_branches(self, location: Location) -> tuple[Node, ...]:
         """Return the union branches that the value most likely targets; all if there is no value, or if none fits."""
-        if place.node is None or len(place.branches) < 2 or not place.present:
-            return place.branches
-        return place.node.likely_branches(place.value, exact_integers=self.exact_integers) or place.branches
+        if location.node is None or len(location.branches) < 2 or not location.present:
+            return location.branches
+        return (
+            location.node.likely_branches(location.value, exact_integers=self.exact_integers)
+            or location.branches
+        )
 
-    def may_echo(self, place: Location) -> bool:
+    def may_echo(self, location: Location) -> bool:
         """Return whether the value is a short scalar that may be repeated, and no text in place of a list or object."""
-        if not place.present or not place.may_show or not short_scalar(place.value):
+        if not location.present or not location.may_show or not short_scalar(location.value):
             return False
-        if not isinstance(place.value, str):
+        if not isinstance(location.value, str):
             return True
-        types = frozenset() if place.node is None else place.node.accepted_types
-        is_container = bool(types & {"array", "object"}) or looks_like_json(place.value)
-        return not is_container and place.value not in self.private_texts
+        types = frozenset() if location.node is None else location.node.accepted_types
+        is_container = bool(types & {"array", "object"}) or looks_like_json(location.value)
+        return not is_container and location.value not in self.private_texts
 
-    def may_suggest(self, place: Location, value: Any) -> bool:
+    def may_suggest(self, location: Location, value: Any) -> bool:
         """Return whether a value that was not sent may be shown at a location: it is short, and no secret is in it."""
-        is_short = place.may_show and fits_json(value, MAX_SUGGESTION)
-        return is_short and not private(place.node, value, self.policy.secret)
+        is_short = location.may_show and fits_json(value, MAX_SUGGESTION)
+        return is_short and not private(location.node, value, self.policy.secret)
 
     @cached_property
     def private_texts(self) -> frozenset[str | None]:
@@ -179,11 +182,15 @@ class RefusedCall:
                 texts.add("" if is_long else repr(value))
         return frozenset(texts - {""})
 
-    def safe_sentence(self, places: Sequence[Location], detail: str, limit: int) -> str:
+    def safe_sentence(self, locations: Sequence[Location], detail: str, limit: int) -> str:
         """Return an author's sentence in one line; empty if it may be about a secret, or repeats a private text."""
-        if not all(place.may_show for place in places):
+        if not all(location.may_show for location in locations):
             return ""
-        values = (_parts(place.node, place.value, self.policy.secret) for place in places if place.path)
+        values = (
+            _parts(location.node, location.value, self.policy.secret)
+            for location in locations
+            if location.path
+        )
         if any(part.secret for parts in values for part in parts):
             return ""
         if any(text is None or _repeats(detail, text) for text in self.private_texts):

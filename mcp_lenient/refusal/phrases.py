@@ -19,7 +19,7 @@ _MOST_CALLS: Final = 100
 
 def expected(group: FaultGroup) -> str:
     """Return what is expected, to follow "must be"; for a prompt's list or object, the string that holds it."""
-    say, phrase = group.refused.say, group.wanted.expected
+    say, phrase = group.call.say, group.wanted.expected
     if not phrase or not group.takes_json_text:
         return phrase
     phrase = say("{expected}, sent as a string that holds JSON", expected=phrase)
@@ -29,7 +29,7 @@ def expected(group: FaultGroup) -> str:
 
 def must_be(group: FaultGroup) -> str:
     """Say what a missing value must be: what its pattern asks, or else its type."""
-    say, phrase = group.refused.say, expected(group)
+    say, phrase = group.call.say, expected(group)
     patterns = [requirement("pattern", pattern, say) for pattern in group.node.says("pattern")]
     text = say.all_of(patterns) or (say("be {thing}", thing=phrase) if phrase else "")
     return say("It must {requirement}.", requirement=text) if text else ""
@@ -37,25 +37,25 @@ def must_be(group: FaultGroup) -> str:
 
 def did_you_mean(group: FaultGroup) -> str:
     """Ask for the likely names or values."""
-    say, write = group.refused.say, in_json if group.keyword == "enum" else quoted
+    say, write = group.call.say, in_json if group.keyword == "enum" else quoted
     names = say.either(list(map(write, group.intended)))
     return say("Did you mean {names}?", names=names) if names else ""
 
 
 def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
     """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
-    if not group.first.optional or group.refused.destructive:
+    if not group.first.optional or group.call.destructive:
         return ""
-    say, default = group.refused.say, next(filter(short_scalar, group.node.says("default")), None)
+    say, default = group.call.say, next(filter(short_scalar, group.node.says("default")), None)
     return say(otherwise) if default is None else say("Left out, it is {value}.", value=in_json(default))
 
 
 def one_of_several(group: FaultGroup, value: Any) -> str:
     """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
-    say, node = group.refused.say, group.node
+    say, node = group.call.say, group.node
     is_text = isinstance(value, str)
     value = list(filter(None, map(str.strip, _SEPARATORS.split(value)))) if is_text else value
-    is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.refused.destructive
+    is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.call.destructive
     fits = [node.takes(item) for item in value] if is_list else []
     if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):
         return ""
@@ -68,8 +68,8 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     return say.sentences("" if group.code == "missing" else group.wanted.meaning, say(advice))
 
 
-def schema_echo(group: FaultGroup, owner: Location) -> str:
+def schema_echo(group: FaultGroup, parent: Location) -> str:
     """Say that the schema of an object was sent in its place."""
-    is_echoed = any(is_echo(branch, owner.value) for branch in owner.branches)
+    is_echoed = any(is_echo(branch, parent.value) for branch in parent.branches)
     advice = marked("What was sent is the schema: send the values that it describes.")
-    return group.refused.say(advice) if is_echoed else ""
+    return group.call.say(advice) if is_echoed else ""

@@ -58,6 +58,4 @@ def _note(repair: Repair, say: Language) -> str:
     if repair.after == "absent":
         return say("{name} was sent as {sent} and left out. Leave it out.", name=name, sent=sent)
     read = say(ONE_OF_A_TYPE[repair.after])
-    return say(
-        "{name} was sent as {sent} and read as {read}. Send {read}.", name=name, sent=sent, read=read
-    )
+    return say("{name} was sent as {sent} and read as {read}. Send {read}.", name=name, sent=sent, read=read)

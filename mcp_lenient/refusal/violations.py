@@ -19,21 +19,21 @@ _MAX_MESSAGE: Final = 800
 _MAX_PLACES: Final = 3
 
 
-def violations(refused: RefusedCall, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
+def violations(call: RefusedCall, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
     """Return a violation for each group of faults; the last message counts the omitted groups.
 
     The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
     """
-    say, messages = refused.say, [cut(_message(group), _MAX_MESSAGE) for group in groups]
+    say, messages = call.say, [cut(_message(group), _MAX_MESSAGE) for group in groups]
     rest = say.plural(*MORE_FAULTS, omitted) if omitted else ""
-    if also := say.sentences(cut(_also_suspect(refused, groups), _MAX_MESSAGE), rest):
+    if also := say.sentences(cut(_also_suspect(call, groups), _MAX_MESSAGE), rest):
         messages[-1] = say.sentences(messages[-1], also) if len(groups) == 1 else f"{messages[-1]}\n{also}"
     return tuple(map(_violation, groups, messages))
 
 
 def _violation(group: FaultGroup, message: str) -> Violation:
     first, author = group.first, group.faults[-1]
-    shows_name = group.code == "unknown" or group.refused.location(first.path[:1]).declared
+    shows_name = group.code == "unknown" or group.call.location(first.path[:1]).declared
     return Violation(
         shown(pointer(first.shown), _MAX_POINTER),
         shown(first.shown[0]) if first.path and shows_name else None,
@@ -51,31 +51,31 @@ def _violation(group: FaultGroup, message: str) -> Violation:
 
 
 def _message(group: FaultGroup) -> str:
-    say, shown_path = group.refused.say, group.refused.shown_path
-    names = [shown_path(place.path) for place in group.places[:_MAX_PLACES]]
-    places = and_more(names, group.total - len(names), say)
+    say, shown_path = group.call.say, group.call.shown_path
+    names = [shown_path(location.path) for location in group.locations[:_MAX_PLACES]]
+    where = and_more(names, group.total - len(names), say)
     if group.code == "missing":
-        return missing(group, places)
+        return missing(group, where)
     if group.code == "unknown":
-        return unknown(group, places)
+        return unknown(group, where)
     if group.code == "ambiguous":
-        return ambiguous(group, places)
+        return ambiguous(group, where)
     if group.code == "size":
-        return say("{place} is too large or too deeply nested. Send less at once.", place=places)
-    return say.sentences(refusal(group, places), hint(group))
+        return say("{place} is too large or too deeply nested. Send less at once.", place=where)
+    return say.sentences(refusal(group, where), hint(group))
 
 
-def _also_suspect(refused: RefusedCall, groups: Sequence[FaultGroup]) -> str:
+def _also_suspect(call: RefusedCall, groups: Sequence[FaultGroup]) -> str:
     """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
-    say, by_format = refused.say, dict[str, list[str]]()
+    say, by_format = call.say, dict[str, list[str]]()
     has_unknown = any(group.code == "unknown" for group in groups)
-    ignored = "" if has_unknown else undeclared(groups, refused.location(()))
-    refused_paths = {place.path for group in groups for place in group.places}
-    texts = map(refused.location, without_format(refused.top, refused.arguments))
+    ignored = "" if has_unknown else undeclared(groups, call.location(()))
+    refused_paths = {location.path for group in groups for location in group.locations}
+    texts = map(call.location, without_format(call.top, call.arguments))
     for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:
         format_name = next(branch.format for branch in text.branches if branch.format)
         form = requirement("format", format_name, say)
-        by_format.setdefault(form, []).append(refused.shown_path(text.path))
+        by_format.setdefault(form, []).append(call.shown_path(text.path))
     sentences = [ignored]
     for form, names in by_format.items():
         sentences.append(say.plural(*MUST, len(names), places=say.all_of(names), requirement=form))

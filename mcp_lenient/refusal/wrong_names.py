@@ -28,13 +28,13 @@ _IS_UNKNOWN: Final = marked_plural("unknown parameter {names}.", "unknown parame
 
 def missing(group: FaultGroup, names: str) -> str:
     """Say that names are missing, what they must be, and where they were sent."""
-    refused, say, alternatives = group.refused, group.refused.say, group.faults[0].alternatives
+    call, say, alternatives = group.call, group.call.say, group.faults[0].alternatives
     if alternatives:
         choices = [say.all_of([quoted(fault.path[-1]) for fault in faults]) for faults in alternatives]
-        owner = refused.shown_path(group.first.path[:-1])
-        return say("either {names} must be sent in {place}.", place=owner, names=say.either(choices))
+        parent = call.shown_path(group.first.path[:-1])
+        return say("either {names} must be sent in {place}.", place=parent, names=say.either(choices))
     opening, phrase = say.plural(*_IS_MISSING, group.total, places=names), expected(group)
-    if group.is_first and not refused.arguments:
+    if group.is_first and not call.arguments:
         opening = say("the arguments arrived empty. {rest}", rest=opening)
     return say.sentences(
         opening,
@@ -46,76 +46,76 @@ def missing(group: FaultGroup, names: str) -> str:
 
 
 def _sent_elsewhere(group: FaultGroup) -> str:
-    refused, say, (*above, name) = group.refused, group.refused.say, group.first.path
-    owner, sent = refused.location((*above,)), group.moved("path", "from")
-    if echo := schema_echo(group, owner):
+    call, say, (*parent_path, name) = group.call, group.call.say, group.first.path
+    parent, sent = call.location((*parent_path,)), group.moved("path", "from")
+    if echo := schema_echo(group, parent):
         return echo if group.is_first else ""
-    if (inside := sent[0][:-1] if sent else ()) and not above:
-        return say("It was sent inside {place}: send it at the top.", place=refused.shown_path(inside))
-    if elsewhere := _inside_another(group, owner, name):
+    if (inside := sent[0][:-1] if sent else ()) and not parent_path:
+        return say("It was sent inside {place}: send it at the top.", place=call.shown_path(inside))
+    if elsewhere := _inside_another(group, parent, name):
         return elsewhere
-    siblings = dict.fromkeys(path for path in sent if path[:-1] == (*above,) and _may_take(group, path))
-    names = say.either([refused.shown_path(path) for path in siblings][:MAX_NEAR])
+    siblings = dict.fromkeys(path for path in sent if path[:-1] == (*parent_path,) and _may_take(group, path))
+    names = say.either([call.shown_path(path) for path in siblings][:MAX_NEAR])
     if names:
         advice = say("If {names} is meant, send it under this name.", names=names)
-        only = refused.location(next(iter(siblings))).value if len(siblings) == 1 else None
+        only = call.location(next(iter(siblings))).value if len(siblings) == 1 else None
         return say.sentences(advice, one_of_several(group, only))
-    return undeclared([group], owner) if group.is_first and above else ""
+    return undeclared([group], parent) if group.is_first and parent_path else ""
 
 
-def _inside_another(group: FaultGroup, owner: Location, name: object) -> str:
+def _inside_another(group: FaultGroup, parent: Location, name: object) -> str:
     """Say that a missing name was sent inside another value, as markup or as its property."""
-    refused, say = group.refused, group.refused.say
-    for key, content in entries(owner.value):
-        path = (*owner.path, key)
+    call, say = group.call, group.call.say
+    for key, content in entries(parent.value):
+        path = (*parent.path, key)
         if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(content)):
             advice = marked("It came as markup inside {place}: send each as a parameter of its own.")
-            return say(advice, place=refused.shown_path(path))
-        holder = refused.location(path)
+            return say(advice, place=call.shown_path(path))
+        holder = call.location(path)
         is_other = not any(name in branch.properties for branch in holder.branches)
         json_break = break_of(content) if isinstance(content, str) and in_json(name) in content else None
         if is_other and (json_break or (isinstance(content, Mapping) and name in content)):
             advice = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
             where = say.of(broken_json(json_break)) if json_break and group.is_first else ""
-            return say.sentences(say(advice, place=refused.shown_path(path)), where)
+            return say.sentences(say(advice, place=call.shown_path(path)), where)
     return ""
 
 
 def _may_take(group: FaultGroup, path: Path) -> bool:
     """Return whether the value at a path may belong here: it is accepted, or its type is wrong, which may be repaired."""
-    value = group.refused.location(path).value
+    value = group.call.location(path).value
     is_taken = group.node.takes(value) and not any(without_format(group.node, value, path))
     return is_taken or json_type(value) not in group.types
 
 
-def undeclared(groups: Sequence[FaultGroup], owner: Location) -> str:
+def undeclared(groups: Sequence[FaultGroup], parent: Location) -> str:
     """Name the undeclared names that were sent where the schema allows them, so that they are no violation."""
-    refused, say, depth = groups[0].refused, groups[0].refused.say, len(owner.path)
-    branches = refused.likely_branches(owner)
-    if not isinstance(owner.value, Mapping) or any(branch.closed for branch in branches):
+    call, say, depth = groups[0].call, groups[0].call.say, len(parent.path)
+    branches = call.likely_branches(parent)
+    if not isinstance(parent.value, Mapping) or any(branch.closed for branch in branches):
         return ""
     ends = [(group, path) for group in groups for path in group.moved("path", "from") if path[depth:]]
     moved = {path[depth] for group, path in ends if path[depth + 1 :] or _may_take(group, path)}
-    keys = (key for key in owner.value if isinstance(key, str) and key not in moved)
+    keys = (key for key in parent.value if isinstance(key, str) and key not in moved)
     sent = [key for key in keys if not any(branch.declares(key) for branch in branches)]
-    places = [refused.location((*owner.path, key)) for key in sent[:MAX_NEAR]]
-    names = [refused.shown_path(place.path) for place in places if HIDDEN not in place.shown]
+    locations = [call.location((*parent.path, key)) for key in sent[:MAX_NEAR]]
+    names = [call.shown_path(location.path) for location in locations if HIDDEN not in location.shown]
     text = marked("The tool may ignore {names}; the content may belong under declared names.")
     return say(text, names=say.all_of(names)) if names else ""
 
 
 def unknown(group: FaultGroup, names: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
-    refused, say = group.refused, group.refused.say
-    owner = refused.location(group.first.path[:-1])
-    if not group.intended and (others := _excluded_names(group, owner)):
+    call, say = group.call, group.call.say
+    parent = call.location(group.first.path[:-1])
+    if not group.intended and (others := _excluded_names(group, parent)):
         form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
         return say(form, name=names, others=say.all_of(others))
-    branches, advice = refused.likely_branches(owner), did_you_mean(group)
-    if echo := schema_echo(group, owner):
+    branches, advice = call.likely_branches(parent), did_you_mean(group)
+    if echo := schema_echo(group, parent):
         advice = echo if group.is_first else ""
     elif not advice:
-        advice = _belongs_inside(group, owner, branches)
+        advice = _belongs_inside(group, parent, branches)
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
         intended = branches[0].child(group.intended[0])  # `list` may be no ID
         advice = say.sentences(advice, (intended or group.node).once(wanted, say).meaning)
@@ -128,35 +128,37 @@ def unknown(group: FaultGroup, names: str) -> str:
     return say.sentences(say.plural(*_IS_UNKNOWN, group.total, names=names), advice, accepted, rest)
 
 
-def _excluded_names(group: FaultGroup, owner: Location) -> list[str]:
+def _excluded_names(group: FaultGroup, parent: Location) -> list[str]:
     """Return the sent names that exclude this one, which another branch than the meant one declares."""
-    branches = [branch for branch in owner.branches if group.first.path[-1] in branch.properties]
-    paths = [(*owner.path, key) for key, _ in entries(owner.value)] if branches else []
-    siblings = list(map(group.refused.location, paths))
-    nodes = [(place, branch.child(place.path[-1])) for place in siblings for branch in branches]
-    accepted = {place.path for place, node in nodes if node and node.takes(place.value)} | {group.first.path}
-    excluded = [place.path for place in siblings if place.declared and place.path not in accepted]
-    return [group.refused.shown_path(path) for path in excluded[:MAX_NEAR]]
+    branches = [branch for branch in parent.branches if group.first.path[-1] in branch.properties]
+    paths = [(*parent.path, key) for key, _ in entries(parent.value)] if branches else []
+    siblings = list(map(group.call.location, paths))
+    nodes = [(location, branch.child(location.path[-1])) for location in siblings for branch in branches]
+    accepted = {location.path for location, node in nodes if node and node.takes(location.value)} | {
+        group.first.path
+    }
+    excluded = [location.path for location in siblings if location.declared and location.path not in accepted]
+    return [group.call.shown_path(path) for path in excluded[:MAX_NEAR]]
 
 
-def _belongs_inside(group: FaultGroup, owner: Location, branches: Sequence[Node]) -> str:
-    refused, say, name = group.refused, group.refused.say, group.first.path[-1]
+def _belongs_inside(group: FaultGroup, parent: Location, branches: Sequence[Node]) -> str:
+    call, say, name = group.call, group.call.say, group.first.path[-1]
     depth = len(group.first.path)
     inside = [path[:depth] for path in group.moved("from", "path") if len(path) > depth]
-    if inside and inside[0][:-1] == owner.path:
-        node = refused.location((*inside[0], name)).node
+    if inside and inside[0][:-1] == parent.path:
+        node = call.location((*inside[0], name)).node
         is_of_type = node is None or node.accepted_types.issuperset(group.sent_types)
         phrase = "" if node is None or is_of_type else node.once(wanted, say).expected
         must = say("It must be {expected}.", expected=phrase) if phrase else ""
-        return say.sentences(say("It belongs inside {place}.", place=refused.shown_path(inside[0])), must)
+        return say.sentences(say("It belongs inside {place}.", place=call.shown_path(inside[0])), must)
     holder = _open_holder(branches, name)
-    holder_path = refused.shown_path((*owner.path, holder)) if holder else ""
+    holder_path = call.shown_path((*parent.path, holder)) if holder else ""
     return say("It may belong inside {place}.", place=holder_path) if holder else ""
 
 
 def _accepted(group: FaultGroup, branches: Sequence[Node]) -> str:
     """Name the parameters of the likely branches, without those that declare this name."""
-    say, sent = group.refused.say, group.first.path[-1]
+    say, sent = group.call.say, group.first.path[-1]
     others = [branch for branch in branches if sent not in branch.properties]
     names = list(dict.fromkeys(name for branch in others for name in branch.properties))
     if not names:

@@ -38,18 +38,18 @@ _IN_FORM: Final = marked("Write it in the form {sample}.")
 _MAX_DETAIL: Final = 300
 
 
-def ambiguous(group: FaultGroup, places: str) -> str:
+def ambiguous(group: FaultGroup, where: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
-    refused, first, say = group.refused, group.first, group.refused.say
+    call, first, say = group.call, group.first, group.call.say
     values = group.readings[:MAX_NEAR]
-    readings = [in_json(value) if refused.may_suggest(first, value) else HIDDEN for value in values]
+    readings = [in_json(value) if call.may_suggest(first, value) else HIDDEN for value in values]
     text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
-    return say(text, place=places, readings=say.either(readings))
+    return say(text, place=where, readings=say.either(readings))
 
 
-def refusal(group: FaultGroup, places: str) -> str:
+def refusal(group: FaultGroup, where: str) -> str:
     """Say what a value must be, and what was sent."""
-    say, requirement = group.refused.say, _requirement(group)
+    say, requirement = group.call.say, _requirement(group)
     reason, received = _reason(group), _received(group)
     if reason and received and group.code == "format":
         received = f"{received} ({reason})"
@@ -57,7 +57,7 @@ def refusal(group: FaultGroup, places: str) -> str:
     return say.plural(
         *(must if requirement else _IS_NOT if reason else _IS_NOT_BY_TOOL),
         group.total if requirement or group.first.path else 2,
-        places=say("the key {name}", name=places) if group.is_of_key else places,
+        places=say("the key {name}", name=where) if group.is_of_key else where,
         requirement=requirement,
         received=received,
         reason=reason.rstrip(".。"),
@@ -66,7 +66,7 @@ def refusal(group: FaultGroup, places: str) -> str:
 
 def _requirement(group: FaultGroup) -> str:
     """Return what the schema requires of a value, to follow "must"."""
-    say, faults = group.refused.say, group.faults[0].alternatives[0] if group.is_of_key else group.faults
+    say, faults = group.call.say, group.faults[0].alternatives[0] if group.is_of_key else group.faults
     if any(fault.keyword in ("type", "enum") for fault in faults):
         phrase = expected(group)
         return say("be {thing}", thing=phrase) if phrase else ""
@@ -80,22 +80,22 @@ def _range(group: FaultGroup) -> str:
     if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
         return ""
     ends = {"least": in_json(max(least)), "most": in_json(min(most))}
-    return group.refused.say("be from {least} to {most}", **ends)
+    return group.call.say("be from {least} to {most}", **ends)
 
 
 def _reason(group: FaultGroup) -> str:
     """Return the author's reason, or a known reason of the validator's, unless the type says it."""
-    refused, fault, places = group.refused, group.faults[-1], group.places
+    call, fault, locations = group.call, group.faults[-1], group.locations
     if group.is_of_key:
-        places = tuple([refused.location(place.path[:-1]) for place in places])
-    detail = refused.safe_sentence(places, fault.detail, _MAX_DETAIL) if fault.detail else ""
+        locations = tuple([call.location(location.path[:-1]) for location in locations])
+    detail = call.safe_sentence(locations, fault.detail, _MAX_DETAIL) if fault.detail else ""
     is_of_type = group.code == "type" and group.first.node is not None
-    return detail or ("" if is_of_type else refused.say.of(fault.reason or ""))
+    return detail or ("" if is_of_type else call.say.of(fault.reason or ""))
 
 
 def _received(group: FaultGroup) -> str:
     """Return the value or type, with its size if that is limited; empty if its type alone is right."""
-    say, value = group.refused.say, group.value
+    say, value = group.call.say, group.value
     if group.is_of_key:
         return say(ONE_OF_A_TYPE["string"])
     shows_value = group.may_echo and value is not None
@@ -113,7 +113,7 @@ def _received(group: FaultGroup) -> str:
 
 def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
-    say, value, absence_advice = group.refused.say, group.value, _absence_advice(group)
+    say, value, absence_advice = group.call.say, group.value, _absence_advice(group)
     if group.keyword == "enum":
         return say.sentences(did_you_mean(group), one_of_several(group, value), absence_advice)
     if group.code in ("length", "pattern", "format", "range"):
@@ -139,7 +139,7 @@ def _absence_advice(group: FaultGroup) -> str:
         return leave_out_advice(group, marked("Leave it out if you have no value."))
     is_none_of_several = len(group.wanted.values) > 1 and not group.intended
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
-    say = group.refused.say
+    say = group.call.say
     if is_none_of_several and is_scalar:
         return say.sentences(say("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
     is_named = bool(first.path) and isinstance(first.path[-1], str)
@@ -150,7 +150,7 @@ def _absence_advice(group: FaultGroup) -> str:
 
 def _limit_hint(group: FaultGroup) -> str:
     """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
-    say = group.refused.say
+    say = group.call.say
     if group.code in ("pattern", "range"):
         is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
         otherwise = "" if is_known else say("If no such text means it, ask.")
@@ -159,12 +159,12 @@ def _limit_hint(group: FaultGroup) -> str:
         return say(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"
     is_tuple = any(branch.prefix for branch in group.node.branches)
-    is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.refused.destructive
+    is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.call.destructive
     return say("If each item stands alone, send the rest in another call.") if is_split else ""
 
 
 def _hint_for_wanted_container(group: FaultGroup) -> str:
-    say, node, wanted = group.refused.say, group.node, group.wanted
+    say, node, wanted = group.call.say, group.node, group.wanted
     if wanted.alternatives:
         return wanted.alternatives
     lists = (branch for branch in node.branches if branch.is_only("array"))
@@ -175,7 +175,7 @@ def _hint_for_wanted_container(group: FaultGroup) -> str:
 
 
 def _hint_for_sent_text(group: FaultGroup) -> str:
-    say, types, wanted, text = group.refused.say, group.types, group.wanted, group.value
+    say, types, wanted, text = group.call.say, group.types, group.wanted, group.value
     if group.json_break is not None:
         return str(say.of(broken_json(group.json_break)))
     if group.is_prompt_argument and (types & CONTAINERS or "boolean" in types):
@@ -202,13 +202,13 @@ def _sample(group: FaultGroup) -> str | None:
     lists = [value for value in values if isinstance(value, list)]
     lists = [value for value in lists if all(isinstance(item, str) for item in value)]
     if lists and values[0] in lists:
-        return group.refused.say.either(list(map(in_json, lists)))  # `1,234` may be one number
-    is_risky = group.refused.destructive or is_identifier(group.name)
+        return group.call.say.either(list(map(in_json, lists)))  # `1,234` may be one number
+    is_risky = group.call.destructive or is_identifier(group.name)
     return None if is_risky else group.node.once(example)
 
 
 def _hint_for_sent_container(group: FaultGroup) -> str:
-    say, node, value = group.refused.say, group.node, group.value
+    say, node, value = group.call.say, group.node, group.value
     if is_echo(node, value):
         return say("This is the schema of the value: send the value itself.")
     formats = node.formats

@@ -201,10 +201,12 @@ def _printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
 
 
-def place(path: Path, *, quoted: bool = False) -> str:
+def path_text(path: Path, *, quoted: bool = False) -> str:
     """Write where a value is, as a model writes it: ``rows[0].age``, ``titles["title "]`` but ``titles.title `` in quotes."""
     if len(path) > 8:
-        return cut(f"{place(path[:4], quoted=quoted)} … {place(path[-2:], quoted=quoted)}", 4 * MAX_NAME)
+        return cut(
+            f"{path_text(path[:4], quoted=quoted)} … {path_text(path[-2:], quoted=quoted)}", 4 * MAX_NAME
+        )
     text = ""
     for part in path:
         if not isinstance(part, str):

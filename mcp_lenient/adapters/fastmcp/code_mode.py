@@ -59,9 +59,7 @@ class CodeRun:
         if fixes and "repeated" not in answer["details"]:
             parts.append(say(_FIX, patch=compact_json(fixes[0][0])))
         if self.ran:
-            parts.append(
-                say(_RAN, names=say.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]]))
-            )
+            parts.append(say(_RAN, names=say.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]])))
         text = say.sentences(*parts)
         self.failures.append(text)
         return ToolResult(content=[TextContent(type="text", text=text)], meta=result.meta, is_error=True)

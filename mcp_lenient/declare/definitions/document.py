@@ -17,7 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import LONGEST_TEXT, place, shown
+from mcp_lenient.values.display import LONGEST_TEXT, path_text, shown
 
 TooDeepError: type[Exception]
 try:
@@ -67,9 +67,9 @@ class Document:
 
     def refusal(self, faults: Collection[DefinitionFault]) -> DefinitionError:
         """Return an error with the first faults in the order of their lines."""
-        ordered = sorted(faults, key=lambda fault: (self.line(fault.path), place(fault.path)))
+        ordered = sorted(faults, key=lambda fault: (self.line(fault.path), path_text(fault.path)))
         sentences = [
-            f"{self.where(path)}: {place(path) or 'the whole file'}: {words}"
+            f"{self.where(path)}: {path_text(path) or 'the whole file'}: {words}"
             for path, words in ordered[:MAX_FAULTS]
         ]
         if len(faults) > MAX_FAULTS:
