@@ -88,7 +88,7 @@ def _types(node: Node) -> list[str]:
 
 
 def _first(node: Node, keyword: str) -> Any:
-    return next((value for part in (node, *node.branches) for value in part.says(keyword)), None)
+    return next((value for part in (node, *node.branches) for value in part.values_of(keyword)), None)
 
 
 def _name(text: str) -> str:
@@ -138,7 +138,7 @@ def _below(node: Node, depth: int) -> list[str]:
         return []
     lines = list(_contents("each item", map(_item, node.branches), depth))
     for branch in node.branches:
-        for number, item in enumerate(branch.prefix, 1):
+        for number, item in enumerate(branch.prefix_items, 1):
             lines += _contents(f"item {number}", [item], depth)
     other = "any other name" if node.names else "any name"
     return [*lines, *_properties(node, depth), *_contents(other, map(_other, node.branches), depth)]
@@ -154,7 +154,7 @@ def _contents(what: str, inner: Iterable[Node | None], depth: int) -> Iterator[s
 
 def _item(branch: Node) -> Node | None:
     """Return the items of a list, unless its type says all of them, or they are listed by their properties."""
-    if not branch.may_be("array") or not branch.says("items"):
+    if not branch.may_be("array") or not branch.values_of("items"):
         return None
     says_more = any(
         inner.enum is not None or inner.may_be("array") or _limits(inner) or _other(inner) is not None
@@ -166,8 +166,8 @@ def _item(branch: Node) -> Node | None:
 def _other(branch: Node) -> Node | None:
     """Return the values of an object under names that it does not declare, if it says what they are."""
     is_object = "object" in likely_types(branch)
-    describes = is_object and isinstance(branch.extra, Mapping) and branch.extra
-    return branch.tree.node(branch.extra) if describes else None
+    describes = is_object and isinstance(branch.additional, Mapping) and branch.additional
+    return branch.tree.node(branch.additional) if describes else None
 
 
 _LIMITS: Final = {
@@ -187,7 +187,7 @@ def _limits(branch: Node) -> str:
     bounds = [
         requirement(keyword, bound, say)
         for keyword in (() if branch.enum is not None else keywords)
-        for bound in branch.says(keyword)
+        for bound in branch.values_of(keyword)
         if bound is not False and not (keyword == "format" and bound in SAMPLES)
     ]
     return say.all_of(list(filter(None, bounds)))

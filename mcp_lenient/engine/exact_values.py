@@ -85,9 +85,9 @@ def _other_values(branches: Sequence[Node], value: Any) -> Iterator[Any]:
     listed = [member for branch in branches for member in branch.enum or ()]
     yield from (member for member in listed[:_MAX_LISTED] if member not in (value, None, ""))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        steps = (step for branch in branches for step in branch.says("multipleOf"))
+        steps = (step for branch in branches for step in branch.values_of("multipleOf"))
         distances = {*_DISTANCES, abs(value), *steps} - {0}
         yield from (other for step in distances for other in (value - step, value + step))
     if isinstance(value, str) and not listed:
-        patterns = (pattern for branch in branches for pattern in branch.says("pattern"))
+        patterns = (pattern for branch in branches for pattern in branch.values_of("pattern"))
         yield from (f"{value}x" for pattern in patterns if _LITERAL.fullmatch(pattern))

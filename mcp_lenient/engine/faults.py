@@ -75,7 +75,7 @@ class _FaultSearch:
         at = node, path
         if at not in self._seen:
             is_whole = not (self.exact_integers and (node.looks_within or node.is_only("integer")))
-            accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
+            accepted = (is_whole or not has_whole_float(value)) and node.accepts(value)
             reasons = () if accepted else tuple(self.reasons(node, value, path))
             self._seen[at] = reasons if accepted or reasons else (_fault(path, None, node),)
         return self._seen[at]
@@ -86,7 +86,7 @@ class _FaultSearch:
             yield from self._of_union(node, value, path)
         elif not node.fits(value, exact_integers=self.exact_integers):
             yield _fault(path, "type", node)
-        elif not node.lists(value):
+        elif not node.in_enum(value):
             yield _fault(path, "enum", node)
         else:
             yield from _broken_limits(node, value, path)
@@ -98,13 +98,13 @@ class _FaultSearch:
                     yield from self.of(node.child(key), entry, (*path, key))
             elif isinstance(value, list):
                 # The length of the list says that no item may follow those of a tuple.
-                described = len(node.prefix) if _is_tuple(node) else None
+                described = len(node.prefix_items) if _is_tuple(node) else None
                 for index, entry in enumerate(value[:described]):
                     yield from self.of(node.item(index), entry, (*path, index))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
         targets = node.likely_branches(value, exact_integers=self.exact_integers)
-        listed = [branch for branch in targets if branch.lists(value)]
+        listed = [branch for branch in targets if branch.in_enum(value)]
         if not listed:
             return [_fault(path, "enum" if targets else "type", node)]
         tags = discriminator_of(targets) if isinstance(value, Mapping) else None
@@ -136,18 +136,18 @@ def _lacks_property(fault: Fault, path: Path) -> bool:
 
 
 def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:
-    for keyword, bound in node.once(_limits, json_type(value)):
+    for keyword, bound in node.cached(_limits, json_type(value)):
         if not (node.tree.has_format(value, bound) if keyword == "format" else holds(keyword, bound, value)):
             yield _fault(path, keyword, node, bound)
-    if isinstance(value, list) and len(value) > len(node.prefix) and _is_tuple(node):
-        yield _fault(path, "maxItems", node, len(node.prefix))
+    if isinstance(value, list) and len(value) > len(node.prefix_items) and _is_tuple(node):
+        yield _fault(path, "maxItems", node, len(node.prefix_items))
 
 
 def _limits(node: Node, kind: str) -> Sequence[tuple[str, Any]]:
     """Return the keywords that limit a value of a type, with their bounds: of several numbers the strictest."""
     limits: list[tuple[str, Any]] = []
     for keyword in _ASSERTED.get(kind, ()):
-        bounds = node.says(keyword)
+        bounds = node.values_of(keyword)
         if bounds and keyword in _STRICTEST:
             bounds = [_STRICTEST[keyword](bounds)]
         limits += [(keyword, bound) for bound in bounds]
@@ -155,7 +155,7 @@ def _limits(node: Node, kind: str) -> Sequence[tuple[str, Any]]:
 
 
 def _is_tuple(node: Node) -> bool:
-    return len(node.prefix) > 0 and False in node.says("items")
+    return len(node.prefix_items) > 0 and False in node.values_of("items")
 
 
 def _conditional(node: Node, value: Any) -> Iterator[Node]:
@@ -171,7 +171,7 @@ def _conditional(node: Node, value: Any) -> Iterator[Node]:
 
 def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[Fault]:
     needed = [*node.required]
-    for dependent in node.says("dependentRequired"):
+    for dependent in node.values_of("dependentRequired"):
         needed += [name for trigger, names in dependent.items() if trigger in value for name in names]
     for name in dict.fromkeys(needed):
         if name not in value:
@@ -179,8 +179,8 @@ def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[F
     for name in value if node.closed else ():
         if not node.declares(name):
             yield _fault((*path, name if isinstance(name, int) else str(name)), "additionalProperties", None)
-    for keys in map(node.tree.node, node.says("propertyNames")):
-        yield from (_of_key((*path, name), keys) for name in value if not keys.takes(name))
+    for keys in map(node.tree.node, node.values_of("propertyNames")):
+        yield from (_of_key((*path, name), keys) for name in value if not keys.accepts(name))
 
 
 def _of_key(path: Path, keys: Node | None) -> Fault:
@@ -227,7 +227,7 @@ def _above(path: Path) -> Iterator[Path]:
 
 def _is_of_type(call: RefusedCall, path: Path) -> bool:
     node, value = call.location(path).node, call.location(path).value
-    return node is None or bool(node.fitting(value, exact_integers=call.exact_integers))
+    return node is None or bool(node.branches_of_type(value, exact_integers=call.exact_integers))
 
 
 def _says_no_more(call: RefusedCall, fault: Fault) -> bool:
@@ -237,7 +237,7 @@ def _says_no_more(call: RefusedCall, fault: Fault) -> bool:
         return False
     from mcp_lenient.refusal.sentences import type_words
 
-    return fault.expected_types == node.once(type_words)
+    return fault.expected_types == node.cached(type_words)
 
 
 def _explained(call: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
@@ -248,7 +248,7 @@ def _explained(call: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, .
         return (fault,)
     if fault.kind == "key":
         maps = call.location(fault.path[:-1]).branches
-        keys = [branch.tree.node(schema) for branch in maps for schema in branch.says("propertyNames")]
+        keys = [branch.tree.node(schema) for branch in maps for schema in branch.values_of("propertyNames")]
         return (_of_key(fault.path, call.top.tree.any_of(keys)), fault)
     location = call.location(fault.path)
     # A sentence about this value: the schema of values below or beside it is not the reason.

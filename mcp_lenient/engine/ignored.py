@@ -43,7 +43,7 @@ def has_open_objects(tree: Tree) -> bool:
 
 
 def _says_nothing_of_others(node: Node) -> bool:
-    return node.extra is None and not (node.closed or node.patterns or node.is_union)
+    return node.additional is None and not (node.closed or node.patterns or node.is_union)
 
 
 def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
@@ -77,7 +77,13 @@ def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
     if is_nothing(top, arguments) and _says_nothing_of_others(top):
         yield ("",)
     content = arguments.get(_BODY) if isinstance(arguments, Mapping) else None
-    if content is None or not top.properties or top.extra is not None or top.closed or top.declares(_BODY):
+    if (
+        content is None
+        or not top.properties
+        or top.additional is not None
+        or top.closed
+        or top.declares(_BODY)
+    ):
         return
     if isinstance(content, str):
         parsed = parse_container(content, Limits(), JSON)
@@ -97,7 +103,7 @@ def ignored_names(
     is. Raises OutOfSteps if nested unions need too many visits.
     """
     by_schema = validator.by_schema
-    if not top.once(_may_ignore_names, by_schema):
+    if not top.cached(_may_ignore_names, by_schema):
         return ()
     changed = frozenset(repair.pointer for repair in repairs)
     search = _NameSearch(open_knows_all=by_schema, changed=changed)
@@ -110,7 +116,7 @@ def ignored_names(
     return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in ignored)
 
 
-def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `once` passes it
+def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `cached` passes it
     if by_schema:
         return has_open_objects(top.tree)
     return any(schema is not top.tree.root for schema in top.tree.objects)
@@ -143,7 +149,7 @@ class _NameSearch:
             raise OutOfSteps
         if isinstance(value, Mapping):
             if len(branches) > 1:
-                taking = [branch for branch in branches if branch.takes(value)]
+                taking = [branch for branch in branches if branch.accepts(value)]
                 lost = {(*path, key) for key in self._lost(branches, taking, value)}
                 self.lost |= lost
                 yield from lost
@@ -159,7 +165,7 @@ class _NameSearch:
         # A branch holds a name that it declares, or keeps every other one.
         held = [
             named
-            if (self.open_knows_all and not branch.properties) or branch.extra is not None
+            if (self.open_knows_all and not branch.properties) or branch.additional is not None
             else {key for key in named if branch.declares(key)}
             for branch in taking or branches
         ]
@@ -177,24 +183,24 @@ class _NameSearch:
 
     def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:
         """Return whether a key may misspell a declared name that is absent or holds another value."""
-        same = node.once(spellings).get(squashed(key), ())
+        same = node.cached(spellings).get(squashed(key), ())
         targets = [name for name in same if name not in value or not same_json(value[name], value[key])]
         if not same:
-            near = one_slip_away(key, node.once(_shortened))
+            near = one_slip_away(key, node.cached(_shortened))
             targets = [name for name in near if name not in value]
             # `todos[0].title` may be meant as a part of `todos`.
             root = key.partition("[")[0].partition(".")[0]
             targets += [root] if root != key and root in node.properties and root not in value else []
-        if targets and node.extra in (True, {}):
+        if targets and node.additional in (True, {}):
             self.held.add((*path, key))
-        elif targets and isinstance(node.extra, Mapping) and pointer((*path, key)) not in self.changed:
+        elif targets and isinstance(node.additional, Mapping) and pointer((*path, key)) not in self.changed:
             # The object expects other names, with values of their own type.
-            return any(node.property_nodes[name].takes(value[key]) for name in targets)
+            return any(node.property_nodes[name].accepts(value[key]) for name in targets)
         return bool(targets)
 
 
 def _ways(node: Node, value: Any) -> tuple[Node, ...]:
-    return node.possible(value) if node.is_union else (node,)
+    return node.matching_branches(value) if node.is_union else (node,)
 
 
 def unread_paths(ignored: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:

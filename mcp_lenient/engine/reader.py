@@ -245,7 +245,7 @@ class Reader:
         if self._steps_left < 0:
             raise OutOfSteps
 
-    def takes(self, node: Node, value: Any) -> bool:
+    def accepts(self, node: Node, value: Any) -> bool:
         """Return whether the schema accepts a value unchanged, with the validator's strictness about integers."""
         if type(value) in SPELLED:
             if node.is_only("number") and rounds(value):
@@ -254,7 +254,7 @@ class Reader:
         # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
         if self._exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
             return False
-        return node.takes(value) and not (self.plan.corrects_names and any(misnamed(node, value)))
+        return node.accepts(value) and not (self.plan.corrects_names and any(misnamed(node, value)))
 
     # A value
 
@@ -262,7 +262,7 @@ class Reader:
         self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
         """Return the best reading of a value, by at most ``hops`` rules in a row, else it ``partly`` repaired or unchanged."""
-        if place.path and scope.full and self.takes(place.node, value):
+        if place.path and scope.full and self.accepts(place.node, value):
             return Reading(value)
         return self._read_refused(place, value, scope, hops=hops, partly=partly)
 
@@ -272,10 +272,10 @@ class Reader:
         self._spend()
         readings = self._inside(place, value, scope, partly=partly)
         if hops and (scope.full or not place.path or not (readings and readings[0].whole)):
-            if place.path and not scope.full and self.takes(place.node, value):
+            if place.path and not scope.full and self.accepts(place.node, value):
                 return Reading(value)
             self._by_rules(place, value, readings, hops=hops, partly=partly)
-        if readings and place.path and not place.in_union and place.node.lists_values:
+        if readings and place.path and not place.in_union and place.node.has_enum:
             readings = _without_only_values(place, value, readings)
         return _best(place, value, readings)
 
@@ -313,7 +313,7 @@ class Reader:
         step = ReadingStep(rule.name, place.path, place.result_path, sent, new)
         if isinstance(new, str) and not place.node.expects(new):
             return Reading(new, whole=False)
-        if new is ABSENT or (place.path and self.takes(place.node, new)):
+        if new is ABSENT or (place.path and self.accepts(place.node, new)):
             return Reading(new, rule.cost, (step,))
         then = self._read_refused(place, new, hops=hops if rule.chains else 0, partly=partly and rule.chains)
         # `123` for a list of strings: an item that must be changed as well may not be one.
@@ -339,7 +339,7 @@ class Reader:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
         is_checked = place.path and scope.full and not (node.adds_up or (self._exact and reading.steps))
-        if reading.whole and is_checked and not node.takes(plain(reading.value)):
+        if reading.whole and is_checked and not node.accepts(plain(reading.value)):
             reading = reading._replace(whole=False)
         return [reading] if reading.whole or partly else []
 
@@ -350,7 +350,7 @@ class Reader:
         tagged = self._of_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
         if tagged is not None:
             return tagged
-        fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
+        fitting = () if scope.full else node.branches_of_type(value, exact_integers=self._exact)
         branches, below = (fitting, scope) if fitting else (node.branches, BY_SCHEMA)
         readings = [self.read(place.as_branch(branch), value, below) for branch in branches]
         whole = [reading for reading in readings if reading.whole]
@@ -440,7 +440,7 @@ class Reader:
             declared, child = name, node.property_nodes.get(name)
             if child is None and below is not UNTOUCHED:
                 declared, child = self._undeclared(node, name, value, scope)
-            if child is None or below is UNTOUCHED or (below.full and self.takes(child, sent)):
+            if child is None or below is UNTOUCHED or (below.full and self.accepts(child, sent)):
                 out[name] = sent
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
@@ -464,7 +464,7 @@ class Reader:
         self._spend()  # undeclared keys cost time as well
         child = node.child(name)
         if child is None and name in scope.below:
-            alike = [other for other in node.once(spellings).get(squashed(name), ()) if other not in value]
+            alike = [other for other in node.cached(spellings).get(squashed(name), ()) if other not in value]
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
         return None, child
 
@@ -489,7 +489,7 @@ class Reader:
         refused = sorted(key for key in scope.below if isinstance(key, int))
         for index in range(len(value)) if scope.full else refused:
             below, item = scope.below.get(index, BY_SCHEMA), place.node.item(index)
-            if below.full and self.takes(item, value[index]):
+            if below.full and self.accepts(item, value[index]):
                 continue
             inner = place.inside(item, index, index, in_mixed_list=mixed)
             reading = self._read_refused(inner, value[index], below, partly=partly)
@@ -517,7 +517,7 @@ def _are_null_defaults(node: Node, value: Mapping[str, Any]) -> bool:
 
 def _without_only_values(place: Place, value: Any, readings: list[Reading]) -> list[Reading]:
     """Leave out the readings as the only value that a place or a branch allows, which no repair says for the caller."""
-    if place.node.once(allows_one_value):
+    if place.node.cached(allows_one_value):
         return [reading for reading in readings if not reading.steps or reading.value is ABSENT]
     for rival in only_values(place, value):
         readings = [reading for reading in readings if not reading.steps or same_json(reading.value, rival)]

@@ -75,7 +75,7 @@ class PublishedSchemaValidator:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the schema accepts these arguments; values that are not JSON are refused."""
-        is_accepted = self._may_enter(arguments) and self._top.takes(arguments)
+        is_accepted = self._may_enter(arguments) and self._top.accepts(arguments)
         return is_accepted and not any(self._unread(arguments))
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:

@@ -522,7 +522,7 @@ class _Conversion:
         )
         _add_note(listed, f"{kind} as text{wanted}")
         node = self._tree.node(authors or author)
-        if self._unions or node.takes_any_type or "string" in node.accepted_types:
+        if self._unions or node.accepts_any_type or "string" in node.accepted_types:
             return self._json_object(listed["description"]), JsonObject()
         return listed, JsonText()
 
@@ -601,7 +601,7 @@ class _Conversion:
             return Tree(readable({**schema, "$defs": self._published} if self._published else schema)).top
 
         author = partial(self._tree.node, member)
-        return Branch(lambda value: author().takes(value), lambda value: published().takes(value), codec)
+        return Branch(lambda value: author().accepts(value), lambda value: published().accepts(value), codec)
 
     # Arrays
 
@@ -792,7 +792,7 @@ class _Conversion:
     # Null
 
     def _takes_null(self, schema: Any) -> bool:
-        return self._tree.node(schema).takes(None)
+        return self._tree.node(schema).accepts(None)
 
     def _without_null(self, sub: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return a schema without its null; None if null is all it takes, or it is said elsewhere."""

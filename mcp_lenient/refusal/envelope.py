@@ -114,7 +114,7 @@ def envelope(
     details: dict[str, Any] = {subject: name, **on_top, "violations": listed}
     if len(listed) < len(entries):
         details["violations_omitted"] = len(entries) - len(listed)
-    details |= {"parameters": {**top.once(_parameters)}, **repair_record(repairs, _BYTES_OF_LIST)}
+    details |= {"parameters": {**top.cached(_parameters)}, **repair_record(repairs, _BYTES_OF_LIST)}
     if again is None or again.is_alike:
         message = _message(name, violations, say, subject, again)
         details |= {} if again is None else {"alike": again.times}

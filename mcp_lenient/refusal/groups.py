@@ -179,7 +179,7 @@ def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[P
     anything = call.top.tree.node(True)  # noqa: FBT003 - a schema
     node: Node = next(filter(None, nodes), anything)
     is_of_key, value = first_faults[0].keyword == "propertyNames", locations[0].value
-    if is_of_key and node.once(allowed_values):
+    if is_of_key and node.cached(allowed_values):
         code = "enum"
     types, is_one = node.accepted_types - {"null"}, len(paths) == 1
     is_one_value = is_one and code not in ("missing", "unknown", "size", "ambiguous") and not is_of_key
@@ -195,7 +195,7 @@ def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[P
         first=locations[0],
         value=value,
         node=node,
-        wanted=node.once(wanted, call.say),
+        wanted=node.cached(wanted, call.say),
         types=types,
         sent_types=tuple(
             dict.fromkeys([json_type(location.value) for location in locations if location.present])

@@ -201,7 +201,7 @@ class RefusedCall:
 def _is_needed(branch: Node, value: object, key: str | int) -> bool:
     """Return whether a name cannot be left out: it is required, or the object would have too few."""
     size = len([*entries(value)])
-    return key in branch.required or any(size <= least for least in branch.says("minProperties"))
+    return key in branch.required or any(size <= least for least in branch.values_of("minProperties"))
 
 
 def may_show_argument(name: str, value: object, node: Node, policy: Policy) -> bool:
@@ -220,7 +220,7 @@ def without_format(node: Node | None, value: object, path: Path = ()) -> Iterato
     queue: list[tuple[Node | None, Any, Path]] = [(node, value, path)]
     for part_node, part, part_path in islice(queue, _MAX_TEXTS):
         branches = part_node.branches if part_node and isinstance(part, str) else ()
-        formats = [branch.format for branch in branches if branch.takes(part)]
+        formats = [branch.format for branch in branches if branch.accepts(part)]
         if formats and not any(form not in SAMPLES or has_format(form, part) for form in formats):
             yield part_path
         children = islice(entries(part), _MAX_TEXTS) if part_node else ()

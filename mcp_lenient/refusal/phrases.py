@@ -23,14 +23,14 @@ def expected(group: FaultGroup) -> str:
     if not phrase or not group.takes_json_text:
         return phrase
     phrase = say("{expected}, sent as a string that holds JSON", expected=phrase)
-    sample = group.node.once(example)
+    sample = group.node.cached(example)
     return say("{thing} such as {sample}", thing=phrase, sample=in_json(sample)) if sample else phrase
 
 
 def must_be(group: FaultGroup) -> str:
     """Say what a missing value must be: what its pattern asks, or else its type."""
     say, phrase = group.call.say, expected(group)
-    patterns = [requirement("pattern", pattern, say) for pattern in group.node.says("pattern")]
+    patterns = [requirement("pattern", pattern, say) for pattern in group.node.values_of("pattern")]
     text = say.all_of(patterns) or (say("be {thing}", thing=phrase) if phrase else "")
     return say("It must {requirement}.", requirement=text) if text else ""
 
@@ -46,7 +46,7 @@ def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
     """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
     if not group.first.optional or group.call.destructive:
         return ""
-    say, default = group.call.say, next(filter(short_scalar, group.node.says("default")), None)
+    say, default = group.call.say, next(filter(short_scalar, group.node.values_of("default")), None)
     return say(otherwise) if default is None else say("Left out, it is {value}.", value=in_json(default))
 
 
@@ -56,14 +56,14 @@ def one_of_several(group: FaultGroup, value: Any) -> str:
     is_text = isinstance(value, str)
     value = list(filter(None, map(str.strip, _SEPARATORS.split(value)))) if is_text else value
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.call.destructive
-    fits = [node.takes(item) for item in value] if is_list else []
+    fits = [node.accepts(item) for item in value] if is_list else []
     if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):
         return ""
-    if is_command(value) and node.takes(" "):
+    if is_command(value) and node.accepts(" "):
         return say("Write the command as one string.")
     is_free = not any(node.formats) and all(isinstance(item, str) for item in value)
     advice = marked("One call takes one value: call once for each that is meant.")
-    if is_free and all(fits) and node.takes("\n".join(value)):
+    if is_free and all(fits) and node.accepts("\n".join(value)):
         advice = marked("Join it if it is one text; else call once for each.")
     return say.sentences("" if group.code == "missing" else group.wanted.meaning, say(advice))
 

@@ -108,7 +108,7 @@ class Wanted:
 
 
 def wanted(node: Node, say: Language) -> Wanted:
-    """Return what a place takes; call it by :meth:`mcp_lenient.schema.node.Node.once`, which caches it."""
+    """Return what a place takes; call it by :meth:`mcp_lenient.schema.node.Node.cached`, which caches it."""
     owners, is_list = _owners(node)
     is_choice = len(owners) > 1 or (is_list and all(branch.enum is not None for branch in owners))
     contents = _contents(owners, say, is_list=is_list)
@@ -144,7 +144,7 @@ def _kinds(branches: Iterable[Node]) -> list[_Kind]:
     kinds: dict[_Kind, None] = {}
     for branch in branches:
         item_types = dict.fromkeys(name for item in branch.items.branches for name in likely_types(item))
-        items = () if branch.prefix or len(item_types) > _MAX_ITEM_TYPES else tuple(item_types)
+        items = () if branch.prefix_items or len(item_types) > _MAX_ITEM_TYPES else tuple(item_types)
         kinds |= dict.fromkeys((name, items if name == "array" else ()) for name in likely_types(branch))
     return sorted(kinds, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
 
@@ -246,7 +246,7 @@ def quoted(name: object) -> str:
 
 def description(node: Node) -> str:
     """Return the first sentences of the author's description."""
-    texts = (*node.says("description"), *node.says_anywhere("description"))
+    texts = (*node.values_of("description"), *node.branch_values_of("description"))
     return next(filter(None, (first_sentences(text, _MAX_DESCRIPTION) for text in texts)), "")
 
 
@@ -335,7 +335,11 @@ def example(node: Node) -> str | None:
 def _simple_values(branch: Node, depth: int) -> Sequence[Any]:
     """Return the two simplest values that a branch accepts, or fewer."""
     kind = next((kind for kind in likely_types(branch) if kind != "null"), "")
-    candidates: Sequence[Any] = (*_SCALARS.get(kind, ()), *branch.says("minimum"), *branch.says("maximum"))
+    candidates: Sequence[Any] = (
+        *_SCALARS.get(kind, ()),
+        *branch.values_of("minimum"),
+        *branch.values_of("maximum"),
+    )
     if branch.enum is not None:
         candidates = branch.enum[:MAX_VALUES]
     elif kind in ("array", "object"):
@@ -343,7 +347,7 @@ def _simple_values(branch: Node, depth: int) -> Sequence[Any]:
         candidates = build(branch, depth + 1) if depth < _EXAMPLE_DEPTH else ()
     elif kind == "string" and branch.format:
         candidates = [SAMPLES[branch.format]] if branch.format in SAMPLES else ()
-    return [*islice(filter(branch.takes, candidates), 2)]
+    return [*islice(filter(branch.accepts, candidates), 2)]
 
 
 def _simplest(node: Node, depth: int) -> Sequence[Any]:
@@ -351,8 +355,8 @@ def _simplest(node: Node, depth: int) -> Sequence[Any]:
 
 
 def _simple_lists(branch: Node, depth: int) -> Sequence[Any]:
-    if branch.prefix:
-        items = [_simplest(item, depth) for item in branch.prefix[:_MAX_TYPES]]
+    if branch.prefix_items:
+        items = [_simplest(item, depth) for item in branch.prefix_items[:_MAX_TYPES]]
         return [[values[0] for values in items]] if all(items) else ()
     values = list(_simplest(branch.items, depth))
     is_long = isinstance(next(iter(values), None), (list, dict, str))

@@ -84,7 +84,7 @@ def _inside_another(group: FaultGroup, parent: Location, name: object) -> str:
 def _may_take(group: FaultGroup, path: Path) -> bool:
     """Return whether the value at a path may belong here: it is accepted, or its type is wrong, which may be repaired."""
     value = group.call.location(path).value
-    is_taken = group.node.takes(value) and not any(without_format(group.node, value, path))
+    is_taken = group.node.accepts(value) and not any(without_format(group.node, value, path))
     return is_taken or json_type(value) not in group.types
 
 
@@ -118,7 +118,7 @@ def unknown(group: FaultGroup, names: str) -> str:
         advice = _belongs_inside(group, parent, branches)
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
         intended = branches[0].child(group.intended[0])  # `list` may be no ID
-        advice = say.sentences(advice, (intended or group.node).once(wanted, say).meaning)
+        advice = say.sentences(advice, (intended or group.node).cached(wanted, say).meaning)
     if group.offered.may_be_several:
         rest = say("If it holds several, send each under its own name.")
     else:
@@ -134,7 +134,7 @@ def _excluded_names(group: FaultGroup, parent: Location) -> list[str]:
     paths = [(*parent.path, key) for key, _ in entries(parent.value)] if branches else []
     siblings = list(map(group.call.location, paths))
     nodes = [(location, branch.child(location.path[-1])) for location in siblings for branch in branches]
-    accepted = {location.path for location, node in nodes if node and node.takes(location.value)} | {
+    accepted = {location.path for location, node in nodes if node and node.accepts(location.value)} | {
         group.first.path
     }
     excluded = [location.path for location in siblings if location.declared and location.path not in accepted]
@@ -148,7 +148,7 @@ def _belongs_inside(group: FaultGroup, parent: Location, branches: Sequence[Node
     if inside and inside[0][:-1] == parent.path:
         node = call.location((*inside[0], name)).node
         is_of_type = node is None or node.accepted_types.issuperset(group.sent_types)
-        phrase = "" if node is None or is_of_type else node.once(wanted, say).expected
+        phrase = "" if node is None or is_of_type else node.cached(wanted, say).expected
         must = say("It must be {expected}.", expected=phrase) if phrase else ""
         return say.sentences(say("It belongs inside {place}.", place=call.shown_path(inside[0])), must)
     holder = _open_holder(branches, name)

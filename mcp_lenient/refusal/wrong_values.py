@@ -75,7 +75,7 @@ def _requirement(group: FaultGroup) -> str:
 
 def _range(group: FaultGroup) -> str:
     """Return the range that a number is outside of; empty if it has only one end, or another keyword is violated."""
-    least, most = group.node.says("minimum"), group.node.says("maximum")
+    least, most = group.node.values_of("minimum"), group.node.values_of("maximum")
     is_outside = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
     if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
         return ""
@@ -129,7 +129,7 @@ def hint(group: FaultGroup) -> str:
     if isinstance(value, float) and group.types == {"integer"}:
         return say.sentences(group.wanted.meaning, say(_WHOLE_NUMBER))
     is_short_text = group.types == {"string"} and short_scalar(value)
-    return group.wanted.meaning if is_short_text and not group.node.takes(in_json(value)) else ""
+    return group.wanted.meaning if is_short_text and not group.node.accepts(in_json(value)) else ""
 
 
 def _absence_advice(group: FaultGroup) -> str:
@@ -158,7 +158,7 @@ def _limit_hint(group: FaultGroup) -> str:
     if group.code == "format":
         return say(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"
-    is_tuple = any(branch.prefix for branch in group.node.branches)
+    is_tuple = any(branch.prefix_items for branch in group.node.branches)
     is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.call.destructive
     return say("If each item stands alone, send the rest in another call.") if is_split else ""
 
@@ -168,8 +168,8 @@ def _hint_for_wanted_container(group: FaultGroup) -> str:
     if wanted.alternatives:
         return wanted.alternatives
     lists = (branch for branch in node.branches if branch.is_only("array"))
-    holders = (branch for branch in lists if branch.items.takes(group.value))
-    sample = None if wanted.types_say_all or not _sample(group) else next(holders, node).once(example)
+    holders = (branch for branch in lists if branch.items.accepts(group.value))
+    sample = None if wanted.types_say_all or not _sample(group) else next(holders, node).cached(example)
     like = say(_IN_FORM, sample=sample) if sample else ""
     return say.sentences(wanted.meaning, wanted.contents, like)
 
@@ -204,7 +204,7 @@ def _sample(group: FaultGroup) -> str | None:
     if lists and values[0] in lists:
         return group.call.say.either(list(map(in_json, lists)))  # `1,234` may be one number
     is_risky = group.call.destructive or is_identifier(group.name)
-    return None if is_risky else group.node.once(example)
+    return None if is_risky else group.node.cached(example)
 
 
 def _hint_for_sent_container(group: FaultGroup) -> str:
@@ -213,7 +213,7 @@ def _hint_for_sent_container(group: FaultGroup) -> str:
         return say("This is the schema of the value: send the value itself.")
     formats = node.formats
     if isinstance(value, Mapping) and len(formats) == 1 and formats <= SAMPLES.keys() - {"json"}:
-        like = say(_IN_FORM, sample=node.once(example) or "")
+        like = say(_IN_FORM, sample=node.cached(example) or "")
         return say.sentences(like, say(_TIME_ZONE) if formats == {"date-time"} else "")
     is_any_text = formats == {None} and not node.members
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)

@@ -80,7 +80,7 @@ def leave_out(place: Place, value: Any) -> Iterator[Any]:
 
     A text stays where the author asks for a longer one: leaving it out would widen the call.
     """
-    is_longer = isinstance(value, str) and any(place.node.says_anywhere("minLength"))
+    is_longer = isinstance(value, str) and any(place.node.branch_values_of("minLength"))
     is_empty = value in ([], {}, 0, -1) and not isinstance(value, bool)
     if is_empty or (_says_nothing(value) and not is_longer):
         yield ABSENT
@@ -92,10 +92,10 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     It has the same words, also with slips, or the first ones, the last of them cut off; other words may turn the meaning
     (`non-admin`). The only allowed value, such as ``DELETE``, is never said for the caller.
     """
-    members = place.node.once(_members)
+    members = place.node.cached(_members)
     if text is None:
         return [member for member in members if _says_nothing(member)][:_MAX_NEAR]
-    if len(text) > _MAX_TEXT or place.node.once(allows_one_value):
+    if len(text) > _MAX_TEXT or place.node.cached(allows_one_value):
         return ()
     words, bare = name_words(text), text.strip(_AROUND)
     close, begun = [], []
@@ -156,14 +156,14 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
         yield from [[json.loads(text.replace(",", ""))]] if has_thousands else ()
     if _are_alike(parts) and not has_thousands:
         yield from (parts, [text])
-    elif place.node.takes([text]):  # otherwise the parts alone would be offered
+    elif place.node.accepts([text]):  # otherwise the parts alone would be offered
         yield from ([text], parts)
 
 
 def _shows_pairs(node: Node) -> bool:
     """Return whether the author shows texts such as ``a=b`` for a list."""
     nodes = [node, *(branch.items for branch in node.branches)]
-    texts = [text for part in nodes for word in _EXPLAINING for text in part.says_anywhere(word)]
+    texts = [text for part in nodes for word in _EXPLAINING for text in part.branch_values_of(word)]
     return any("=" in str(text) for text in texts)
 
 
@@ -181,7 +181,7 @@ def _expects(node: Node, kind: str) -> bool:
 
 
 def _description_words(node: Node) -> set[str]:
-    texts = (text for text in node.says_anywhere("description") if isinstance(text, str))
+    texts = (text for text in node.branch_values_of("description") if isinstance(text, str))
     return {word for text in texts for word in name_words(text[:_MAX_TEXT])}
 
 
@@ -200,7 +200,7 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
 
     Not in a map: its names are the caller's, and one of them would be lost.
     """
-    descriptions = place.node.says_anywhere("description")
+    descriptions = place.node.branch_values_of("description")
     held: Any = value
     for _ in range(_MAX_HOLDERS if place.name is not None or place.is_item else 0):
         if not isinstance(held, Mapping):  # no JSON at all
@@ -249,7 +249,7 @@ def is_echo(node: Node, value: Any) -> bool:
     """Return whether a value is the schema of its place, or part of it."""
     if not isinstance(value, dict) or not value or len(value) > _MAX_KEYS:
         return False
-    parts = {key: node.says(key) for key in value if isinstance(key, str)}
+    parts = {key: node.values_of(key) for key in value if isinstance(key, str)}
     properties = value.get("properties")
     if isinstance(properties, dict) and properties and properties.keys() <= node.properties.keys():
         children = node.property_nodes
@@ -498,14 +498,14 @@ def _homes(names: Names) -> dict[str, str]:
     holders: dict[str, list[str]] = {key: [] for key in names.unknown}
     nodes = names.place.node.property_nodes
     for holder, child in islice(nodes.items(), _MAX_NAMES):
-        sent, fields = names.value.get(holder, {}), child.once(_fields)
+        sent, fields = names.value.get(holder, {}), child.cached(_fields)
         inner = {key: names.value[key] for key in names.unknown if key in fields}
         is_known = holder in names.value or holder in names.missing
-        is_whole = is_known or child.takes(inner) or child.takes([inner])
+        is_whole = is_known or child.accepts(inner) or child.accepts([inner])
         # `content` is not said to be part of an attachment where `body` is missing.
         rivals = [] if is_whole else [nodes[name] for name in names.missing if name in nodes]
         for key, value in inner.items() if isinstance(sent, Mapping) else ():
-            if key not in sent and not any(rival.takes(value) for rival in rivals):
+            if key not in sent and not any(rival.accepts(value) for rival in rivals):
                 holders[key].append(holder)
     return {key: places[0] for key, places in holders.items() if len(places) == 1}
 

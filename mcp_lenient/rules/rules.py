@@ -255,7 +255,7 @@ class ValueRule(_Rule[Any]):
         """Return what at a node this rule is not made for; None if it is for such a node."""
         types = node.accepted_types
         if self.gives and not self.leaves_out:
-            if node.takes_any_type or not types.issubset(self.gives):
+            if node.accepts_any_type or not types.issubset(self.gives):
                 return Obstacle.GIVES
             # The numbers of an enum without a type are read by the rule for enums.
             if node.declared_types is None and not types.isdisjoint(_NUMBERS):
@@ -265,7 +265,7 @@ class ValueRule(_Rule[Any]):
         # It changes more of a scalar than its type, or also the type of an allowed value.
         is_literal = self.literal and node.declared_types is not None
         rewords = not (self.leaves_out or is_literal) and _CONTAINERS.isdisjoint(self.takes)
-        return Obstacle.ONE_VALUE if rewords and node.once(allows_one_value) else None
+        return Obstacle.ONE_VALUE if rewords and node.cached(allows_one_value) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,7 @@ def only_values(place: Place, value: Any) -> list[Any]:
     No rule says them for the caller, nor reads the text as another value.
     """
     branches = place.node.branches if isinstance(value, str) and place.node.is_union else ()
-    only = (branch for branch in branches if branch.enum is not None and branch.once(allows_one_value))
+    only = (branch for branch in branches if branch.enum is not None and branch.cached(allows_one_value))
     return [member for branch in only for member in _members(branch, value)]
 
 
@@ -375,7 +375,7 @@ def _whole(_place: Place, _text: str, number: float) -> bool:
 def _no_octal(place: Place, text: str, number: int) -> bool:
     digits = text.strip(" \t\n\r")
     octal = int(digits, 8) if _OCTAL.fullmatch(digits) else number
-    return octal == number or not place.node.takes(octal)
+    return octal == number or not place.node.accepts(octal)
 
 
 @_guard("a double would lose digits of it")
@@ -422,23 +422,23 @@ _NULL_TEXTS: Final = frozenset({"null", "None", "none"})
 
 def fold_enum(place: Place, text: str) -> Iterable[Any]:
     """``"FAST"`` to ``"fast"``, ``"2"`` to 2: an enum value that differs in spelling alone."""
-    return _members(place.node, text) or place.node.once(_spellings).alike(text.strip())
+    return _members(place.node, text) or place.node.cached(_spellings).alike(text.strip())
 
 
 def _members(node: Node, text: str) -> Collection[Any]:
     """Return the only enum value that a text spells; null too, where it is accepted and the text is a word for it."""
-    spellings = node.once(_spellings)
+    spellings = node.cached(_spellings)
     if len(text) > spellings.longest:  # of a large union, each branch would read it
         return ()
     text = text.strip()
     members = spellings.of(text)
-    is_null = text in _NULL_TEXTS and any(branch.once(_spellings).of(text) for branch in node.branches)
-    return (*members, None) if is_null and node.takes(None) else members
+    is_null = text in _NULL_TEXTS and any(branch.cached(_spellings).of(text) for branch in node.branches)
+    return (*members, None) if is_null and node.accepts(None) else members
 
 
 @_guard("it may be another allowed value, or its case has a meaning")
 def _one_member(place: Place, text: str, member: Any) -> bool:
-    return member is None or bool(place.node.once(_spellings).of(text.strip()))
+    return member is None or bool(place.node.cached(_spellings).of(text.strip()))
 
 
 def _spellings(node: Node) -> Spellings:
@@ -461,7 +461,7 @@ def _no_branch(place: Place, _sent: Any, _result: Any) -> bool:
 
 @_guard("the word is an allowed value or an example")
 def _no_listed_word(place: Place, text: str, _result: None) -> bool:
-    return text.casefold() not in place.node.once(_listed_words)
+    return text.casefold() not in place.node.cached(_listed_words)
 
 
 @_guard("null is not accepted, or a word is")
@@ -474,7 +474,7 @@ def _takes_words(branch: Node) -> bool:
     """Return whether a text may be any word: no date or UUID, whose format refuses one."""
     if branch.enum is not None or not branch.may_be("string"):
         return False
-    return not branch.format or branch.tree.node({"type": "string", "format": branch.format}).takes("null")
+    return not branch.format or branch.tree.node({"type": "string", "format": branch.format}).accepts("null")
 
 
 def _left_out(*values: Any) -> Read:
@@ -484,7 +484,7 @@ def _left_out(*values: Any) -> Read:
 @_guard("null or a text is accepted, or a word for it")
 def _no_null_or_text(node: Node) -> bool:
     takes_text = any(branch.may_be("string") and branch.enum is None for branch in node.branches)
-    return not (takes_text or node.takes(None)) and _lists_no_none(node)
+    return not (takes_text or node.accepts(None)) and _lists_no_none(node)
 
 
 @_guard("in a destructive tool, only a null that is the default is left out")
@@ -494,7 +494,7 @@ def _default(place: Place, sent: Any, _absent: Absent) -> bool:
 
 @_guard("one of the allowed values is the default, which may not be meant")
 def _no_default(place: Place, _text: str, _absent: Absent) -> bool:
-    has_choice = place.node.lists_values and not place.node.once(allows_one_value)
+    has_choice = place.node.has_enum and not place.node.cached(allows_one_value)
     return not has_choice or place.node.default in ((), (None,))
 
 
@@ -507,12 +507,12 @@ def _guards_empty(node: Node, *, read_only: bool) -> bool:
     """Return whether leaving out an empty text would widen the call; a format or an enum has no empty text anyway."""
     types = node.declared_types or ()
     is_free = "string" in types and node.enum is None and not node.format
-    return ("array" in types and not read_only) or is_free or bool(node.says("minLength"))
+    return ("array" in types and not read_only) or is_free or bool(node.values_of("minLength"))
 
 
 def _lists_no_none(node: Node) -> bool:
     """Return whether neither null nor a word for an absent value is allowed here, nor such a word as an item of a list."""
-    words = node.once(_listed_words)
+    words = node.cached(_listed_words)
     return not (None in node.members or "unset" in words or any(map(says_nothing, words)))
 
 
@@ -555,7 +555,7 @@ def _not_taken(place: Place, sent: Any, _items: list[Any]) -> bool:
 
 def _takes_as_item(node: Node, entry: Any) -> bool:
     has_free_items = any(not branch.properties and branch.may_be("object") for branch in node.items.branches)
-    return has_free_items and node.takes([entry])
+    return has_free_items and node.accepts([entry])
 
 
 def _is_one(node: Node, value: Any) -> bool:
@@ -570,8 +570,8 @@ def _is_something(value: Any) -> bool:
 def _is_not_several(node: Node, value: Any) -> bool:
     if not isinstance(value, str):
         return True
-    is_member = any(branch.once(_spellings).of(value.strip()) for branch in node.items.branches)
-    return node.once(_listed_items).is_one(value, is_member=is_member)
+    is_member = any(branch.cached(_spellings).of(value.strip()) for branch in node.items.branches)
+    return node.cached(_listed_items).is_one(value, is_member=is_member)
 
 
 def _listed_items(node: Node) -> KnownItems:
@@ -595,7 +595,7 @@ def _is_in_its_name(place: Place, value: Mapping[str, Any]) -> bool:
 @_guard("the list may take the object as an item")
 def _no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
     node, is_list = place.node, place.node.is_only("array")
-    takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix
+    takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix_items
     is_taken = is_list and not _is_in_its_name(place, sent) and _takes_as_item(node, sent)
     return not takes_any and node.items.names.isdisjoint(sent) and not is_taken
 
@@ -608,7 +608,7 @@ def _no_json(place: Place, sent: dict[str, Any] | list[Any], _content: Any) -> b
 @_guard("what it holds is nothing, several, or not of the type that it names")
 def _one_value(place: Place, sent: dict[str, Any], content: Any) -> bool:
     if _is_in_its_name(place, sent):  # what was sent inside a wrapper is not left out
-        return content not in (None, "") or place.node.takes(content)
+        return content not in (None, "") or place.node.accepts(content)
     if "type" not in sent:
         return not (content is None or isinstance(content, (list, dict)))
     return fits({SHORT_TYPES.get(sent["type"], sent["type"])}, content, exact_integers=True)
@@ -622,7 +622,7 @@ def _is_json_text(node: Node) -> bool:
 def _may_hold_json(node: Node) -> bool:
     """Return whether a text may be to hold JSON, by its format or as any text may."""
     texts = [branch for branch in node.branches if branch.is_only("string") and branch.enum is None]
-    is_free = any(not (branch.format or any(branch.says("pattern"))) for branch in texts)
+    is_free = any(not (branch.format or any(branch.values_of("pattern"))) for branch in texts)
     return _is_json_text(node) or is_free
 
 
@@ -679,14 +679,14 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     node = place.node
     if len(text) > MAX_SEARCHED:
         return ()
-    if node.items.enum is None or node.prefix:
+    if node.items.enum is None or node.prefix_items:
         # Each item has its own node; all others have that of `items`, if there may be others.
-        rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)
-        item_types = [frozenset(item.declared_types or ()) for item in (*node.prefix, *rest)]
+        rest = () if node.prefix_items and node.items.schema in (None, False) else (node.items,)
+        item_types = [frozenset(item.declared_types or ()) for item in (*node.prefix_items, *rest)]
         if not all(types and types <= _NUMBERS for types in item_types):
             return ()
         return _unless_none(numbers_in(text, may_round=all("integer" in types for types in item_types)))
-    members, separators = node.items.once(_listing)
+    members, separators = node.items.cached(_listing)
     splits = (text.split(separator) for separator in separators if separator in text)
     listed = ([part.strip() for part in parts] for parts in splits)
     return _unless_none(next((parts for parts in listed if members.issuperset(parts)), None))
@@ -736,7 +736,7 @@ def injected_keys(unknown: Collection[Any], declared: Collection[str], also: Col
 
 def drop_injected(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Keys that known clients add dropped."""
-    declared, context = place.node.once(_folded_names), value.get(_CONTEXT)
+    declared, context = place.node.cached(_folded_names), value.get(_CONTEXT)
     injected = injected_keys(place.unknown, declared, place.call.policy.drop)
     if isinstance(context, dict) and {"agent_fingerprint"} <= context.keys() <= _IN_CONTEXT:
         injected |= {_CONTEXT} if fold_name(_CONTEXT) not in declared else set()
@@ -789,7 +789,7 @@ def _ignored(place: Place, value: Mapping[str, Any], alike: Mapping[str, str]) -
     if place.call.by_schema:
         in_other_style = names_in_other_style(node, value)
         renamed |= {key: in_other_style[key] for key in place.unknown if key in in_other_style}
-    if renamed and node.extra in (None, True, {}):
+    if renamed and node.additional in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
         has_style = style_of(renamed)
         renamed |= {key: name for key, name in free.items() if has_style(key)}
@@ -801,7 +801,7 @@ def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]
 
     Only where the schema does not say whether other names than the declared ones are read.
     """
-    says_all = not node.properties or node.extra is not None or node.patterns or node.closed
+    says_all = not node.properties or node.additional is not None or node.patterns or node.closed
     if says_all or value.keys() <= node.properties.keys():
         return {}
     unknown = (key for key in value if isinstance(key, str) and key not in node.properties)
@@ -814,7 +814,7 @@ def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]
 
 def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
     """Return the declared name for each undeclared one that differs from it in case style alone."""
-    folded = node.once(_folded_names)
+    folded = node.cached(_folded_names)
     return {key: name for key in unknown if len(key) > 1 and (name := case_target(key, folded))}
 
 
@@ -865,12 +865,12 @@ def rename_qualified(place: Place, value: dict[str, Any]) -> Iterator[tuple[str,
 
 @_guard("the schema says what other names hold")
 def _no_others(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
-    return place.node.extra in (None, False) and not place.node.patterns
+    return place.node.additional in (None, False) and not place.node.patterns
 
 
 @_guard("the declared name does not take the value")
 def _takes_value(place: Place, sent: dict[str, Any], name: tuple[str, str]) -> bool:
-    return place.node.property_nodes[name[1]].takes(sent[name[0]])
+    return place.node.property_nodes[name[1]].accepts(sent[name[0]])
 
 
 def is_qualified(sent: str, name: str) -> bool:
@@ -886,11 +886,11 @@ _ARTICLES: Final = frozenset(("the", "a", "an"))
 def is_described_as(node: Node, name: str, sent: str) -> bool:
     """Return whether the description of a value that is no boolean begins with the words of a name."""
     child, words = node.property_nodes[name], name_words(sent)
-    texts = (*child.says("description"), *child.says_anywhere("description"))
+    texts = (*child.values_of("description"), *child.branch_values_of("description"))
     opening = [name_words(text[:_LONGEST_OPENING]) for text in texts if isinstance(text, str)]
     opening += [text[1:] for text in opening if text[:1] and text[0] in _ARTICLES]
     is_statement = any(text[: len(words)] == words for text in opening)
-    return is_statement and not child.takes_any_type and "boolean" not in child.accepted_types
+    return is_statement and not child.accepts_any_type and "boolean" not in child.accepted_types
 
 
 def rename_alias(place: Place, _value: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -941,7 +941,7 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     if key in node.properties:
         holds_key = isinstance(value, dict) and len(value) > 1 and key in value
         child = node.property_nodes[key]
-        may_hold_them = child.takes_any_type or "object" in child.accepted_types or _is_json_text(child)
+        may_hold_them = child.accepts_any_type or "object" in child.accepted_types or _is_json_text(child)
         if holds_key and not may_hold_them and value.keys() <= node.properties.keys():
             yield value
     elif is_nothing(node, {key: value}):
@@ -954,7 +954,7 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
 def is_nothing(node: Node, arguments: Any) -> bool:
     """Return whether arguments are an empty name without a value, for a tool without parameters."""
     is_unnamed = isinstance(arguments, Mapping) and arguments.keys() == {""}
-    takes_none = not node.properties and any(properties == {} for properties in node.says("properties"))
+    takes_none = not node.properties and any(properties == {} for properties in node.values_of("properties"))
     return is_unnamed and takes_none and arguments[""] in ("", None, {}, [])
 
 
@@ -1080,7 +1080,7 @@ def _leads_to_a_value(top: Node, steps: Path) -> bool:
         if index == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, branches)):
             return isinstance(step, str)
         if isinstance(step, int):
-            lists = [branch for branch in branches if branch.is_only("array") and not branch.prefix]
+            lists = [branch for branch in branches if branch.is_only("array") and not branch.prefix_items]
             reached = [branch.items for branch in lists if branch.items.schema is not None]
         else:
             reached = [branch.property_nodes[step] for branch in branches if step in branch.properties]
@@ -1104,7 +1104,7 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
 
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
-_LISTS_VALUES: Final = Guard("lists_values", "no allowed values are listed", attrgetter("lists_values"))
+_LISTS_VALUES: Final = Guard("lists_values", "no allowed values are listed", attrgetter("has_enum"))
 _WHOLE: Final = (_no_thousands, _whole, _no_octal)
 _FREE_TEXT: Final = (_no_format, _numbers_alone, _all_digits)
 _EMPTY: Final = (_no_default, _widens_nothing)

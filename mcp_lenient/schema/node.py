@@ -89,7 +89,7 @@ class Node:
         declared_types: The JSON types that they all name, in the order of the schema; None if they name none.
         enum: The values of an ``enum`` or ``const``; None without one.
         closed: Whether undeclared names are forbidden.
-        extra: The ``additionalProperties``; None if the schema does not say it.
+        additional: The ``additionalProperties``; None if the schema does not say it.
         unread: Whether part of the schema cannot be read, so that nothing here is repaired.
         format: The format of a string; ``json`` for a text with a media type.
         default: The default, in a tuple if there is one.
@@ -100,34 +100,36 @@ class Node:
         self.schema = schema
         self.parts = parts_of(tree.root, schema)
         self._by_keyword = by_key(pair for part in self.parts for pair in part.items())
-        self.declared_types = _types(self.says("type"))
+        self.declared_types = _types(self.values_of("type"))
         self.enum = _constants(self.parts)
-        self.properties = _properties(self.says("properties"))
-        self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
-        others = [*self.says("additionalProperties")]
-        others += self.says("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._by_keyword) else ()
+        self.properties = _properties(self.values_of("properties"))
+        self.required = dict.fromkeys(name for names in self.values_of("required") for name in names).keys()
+        others = [*self.values_of("additionalProperties")]
+        others += (
+            self.values_of("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._by_keyword) else ()
+        )
         self.closed = any(other is False for other in others)
-        self.extra = self._first("additionalProperties")
-        listed = (*self.says("anyOf"), *self.says("oneOf"))
+        self.additional = self._first("additionalProperties")
+        listed = (*self.values_of("anyOf"), *self.values_of("oneOf"))
         unions = [branches for branches in listed if isinstance(branches, list)]
         self.unread = UNREAD in self._by_keyword or len(unions) > _MAX_UNIONS
         form = self._first("format") or ("json" if self._first("contentMediaType") else None)
         self.format = form if isinstance(form, str) else None
-        self.default = tuple(self.says("default")[:1])
-        lists = (examples for examples in self.says("examples") if isinstance(examples, list))
-        self.examples = (*chain.from_iterable(lists), *self.says("example"))
-        hidden = any(flag is True for flag in self.says("writeOnly"))
-        self.marked_secret = hidden or "password" in self.says("format")
+        self.default = tuple(self.values_of("default")[:1])
+        lists = (examples for examples in self.values_of("examples") if isinstance(examples, list))
+        self.examples = (*chain.from_iterable(lists), *self.values_of("example"))
+        hidden = any(flag is True for flag in self.values_of("writeOnly"))
+        self.marked_secret = hidden or "password" in self.values_of("format")
         self._memo: dict[Any, Any] = {}
 
-    def says(self, keyword: str) -> Sequence[Any]:
+    def values_of(self, keyword: str) -> Sequence[Any]:
         """Return the values of a keyword."""
         return self._by_keyword.get(keyword, ())
 
     def _first(self, keyword: str) -> Any:
         return self._by_keyword[keyword][0] if keyword in self._by_keyword else None
 
-    def once(self, function: Callable[..., T], *more: Any) -> T:
+    def cached(self, function: Callable[..., T], *more: Any) -> T:
         """Return ``function(self, *more)``, computed once."""
         key = (function, *more)
         if key not in self._memo:
@@ -142,13 +144,13 @@ class Node:
         scalars = (scalar for scalar in self.enum or () if not isinstance(scalar, (list, dict)))
         return frozenset((isinstance(scalar, bool), scalar) for scalar in scalars)
 
-    def lists(self, value: Any) -> bool:
+    def in_enum(self, value: Any) -> bool:
         """Return whether a value is in the enum; any value is, if there is none."""
         if self.enum is None or not isinstance(value, _HASHED):
             return self.enum is None or any(same_json(member, value) for member in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
-    def takes(self, value: Any) -> bool:
+    def accepts(self, value: Any) -> bool:
         """Return whether the schema accepts a value; one that is not JSON is refused."""
         return self._check(value)
 
@@ -184,7 +186,12 @@ class Node:
     @cached_property
     def looks_within(self) -> bool:
         """Whether it describes the contents of a container, itself or in a branch."""
-        described = self.properties or self.prefix or self._first("items") or isinstance(self.extra, Mapping)
+        described = (
+            self.properties
+            or self.prefix_items
+            or self._first("items")
+            or isinstance(self.additional, Mapping)
+        )
         return self.is_union or bool(described)
 
     @cached_property
@@ -223,7 +230,7 @@ class Node:
         return dict.fromkeys(name for branch in self.branches for name in branch.properties).keys()
 
     @cached_property
-    def lists_values(self) -> bool:
+    def has_enum(self) -> bool:
         """Whether one of the branches allows certain values alone."""
         return any(branch.enum is not None for branch in self.branches)
 
@@ -237,19 +244,19 @@ class Node:
         """The formats of all branches; None for a branch without one."""
         return frozenset(branch.format for branch in self.branches)
 
-    def says_anywhere(self, keyword: str) -> list[Any]:
+    def branch_values_of(self, keyword: str) -> list[Any]:
         """Return the values of a keyword in all branches."""
-        return [value for branch in self.branches for value in branch.says(keyword)]
+        return [value for branch in self.branches for value in branch.values_of(keyword)]
 
     @cached_property
     def accepted_types(self) -> frozenset[str]:
-        """The JSON types of what its branches accept, by their ``type`` or ``enum``; see :attr:`takes_any_type`."""
+        """The JSON types of what its branches accept, by their ``type`` or ``enum``; see :attr:`accepts_any_type`."""
         declared = (name for branch in self.branches for name in branch.declared_types or ())
         untyped = (branch.enum or () for branch in self.branches if branch.declared_types is None)
         return frozenset((*declared, *map(json_type, chain.from_iterable(untyped))))
 
     @cached_property
-    def takes_any_type(self) -> bool:
+    def accepts_any_type(self) -> bool:
         """Whether one of its branches names no JSON type."""
         return any(branch.declared_types is None and branch.enum is None for branch in self.branches)
 
@@ -270,14 +277,14 @@ class Node:
         declared = Counter(name for node in self.branches for name in node.properties)
         return {name: node for node in self.branches for name in node.required if declared[name] == 1}
 
-    def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+    def branches_of_type(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the branches that accept the JSON type of a value."""
         strict = {"exact_integers": exact_integers}
         return tuple([branch for branch in self.branches if branch.fits(value, **strict)])
 
     def likely_branches(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
         """Return the branches that a refused value most likely targets, by its type, discriminator or required names."""
-        fitting = self.fitting(value, exact_integers=exact_integers)
+        fitting = self.branches_of_type(value, exact_integers=exact_integers)
         if len(fitting) < 2 or not isinstance(value, Mapping):
             return fitting
         if self.discriminator is not None:
@@ -286,15 +293,15 @@ class Node:
         owners = dict.fromkeys(self._unique_names[name] for name in value if name in self._unique_names)
         return tuple(owners) if len(owners) == 1 else fitting
 
-    def possible(self, value: Any) -> tuple[Node, ...]:
+    def matching_branches(self, value: Any) -> tuple[Node, ...]:
         """Return the branches whose constants match an accepted value."""
-        fitting = self.fitting(value)
+        fitting = self.branches_of_type(value)
         if not isinstance(value, Mapping):
             return fitting
 
         def lists_constants(branch: Node) -> bool:
             declared = value.keys() & branch.properties.keys()
-            return all(branch.property_nodes[name].lists(value[name]) for name in declared)
+            return all(branch.property_nodes[name].in_enum(value[name]) for name in declared)
 
         return tuple(filter(lists_constants, fitting))
 
@@ -308,7 +315,7 @@ class Node:
     @cached_property
     def patterns(self) -> tuple[tuple[str, Node], ...]:
         """The ``patternProperties``, each with its node."""
-        patterns = (entry for schemas in self.says("patternProperties") for entry in schemas.items())
+        patterns = (entry for schemas in self.values_of("patternProperties") for entry in schemas.items())
         return tuple((pattern, self.tree.node(schema)) for pattern, schema in patterns)
 
     def _by_pattern(self, name: str) -> Node | None:
@@ -325,7 +332,7 @@ class Node:
         return [name for name in value if isinstance(name, str) and not self.declares(name)]
 
     @cached_property
-    def prefix(self) -> tuple[Node, ...]:
+    def prefix_items(self) -> tuple[Node, ...]:
         """The nodes of the ``prefixItems``."""
         return tuple(map(self.tree.node, self._first("prefixItems") or ()))
 
@@ -336,15 +343,15 @@ class Node:
 
     def item(self, index: int) -> Node:
         """Return the node of a list's item."""
-        return self.prefix[index] if index < len(self.prefix) else self.items
+        return self.prefix_items[index] if index < len(self.prefix_items) else self.items
 
     def child(self, key: object) -> Node | None:
         """Return the node of an item or a property: declared, by pattern or additional; None if it may be anything."""
         if not isinstance(key, str):
             return self.item(key) if isinstance(key, int) and key >= 0 else None
         node = self.property_nodes.get(key) or self._by_pattern(key)
-        if node is None and isinstance(self.extra, Mapping):
-            return self.tree.node(self.extra)
+        if node is None and isinstance(self.additional, Mapping):
+            return self.tree.node(self.additional)
         return node
 
 

@@ -214,7 +214,7 @@ class _Maker:
             return {}
         may_be_empty = depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
         size = max(int(keywords.get("minProperties", 0)), 0 if may_be_empty else 1)
-        child = self.tree.node(node.extra if isinstance(node.extra, Mapping) else True)
+        child = self.tree.node(node.additional if isinstance(node.additional, Mapping) else True)
         example: dict[str, Any] = {}
         for index in range(_TRIES):
             if len(example) == size:
@@ -236,7 +236,7 @@ class _Maker:
             branches = sorted(node.branches, key=_weight)[:1]
         chosen = self.random.choice(branches)
         # Decimals are published as a number or a string; a string of digits is also valid where any string is.
-        if {_kind(branch) for branch in branches} == {"number", "string"} and chosen.takes("any text"):
+        if {_kind(branch) for branch in branches} == {"number", "string"} and chosen.accepts("any text"):
             return self.random.choice(DECIMALS)
         return self._of(chosen, depth + 1)
 
@@ -245,12 +245,12 @@ class _Maker:
         least = int(keywords.get("minItems", 0))
         most = min(int(keywords.get("maxItems", least + 3)), least + 3)
         size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
-        size = max(size, len(node.prefix))
+        size = max(size, len(node.prefix_items))
         examples: list[Any] = []
         for _ in range(size + _TRIES):
             if len(examples) == size:
                 break
-            item = node.prefix[len(examples)] if len(examples) < len(node.prefix) else node.items
+            item = node.prefix_items[len(examples)] if len(examples) < len(node.prefix_items) else node.items
             value = self._of(item, depth + 1)
             examples += [] if keywords.get("uniqueItems") and value in examples else [value]
         return examples
@@ -258,10 +258,10 @@ class _Maker:
     def _text(self, node: Node, keywords: Mapping[str, Any], depth: int) -> str:
         least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))
         if "pattern" in keywords:
-            fitting = [text for text in (*SAMPLES, *WORDS) if node.takes(text)]
+            fitting = [text for text in (*SAMPLES, *WORDS) if node.accepts(text)]
             if not fitting:
                 written = (pattern_text(keywords["pattern"], self.random) for _ in range(_TRIES))
-                fitting = [text for text in written if text is not None and node.takes(text)]
+                fitting = [text for text in written if text is not None and node.accepts(text)]
             return self.random.choice(fitting or ["none fits"])
         form = str(keywords.get("format"))
         if form in FORMATS:
@@ -280,7 +280,7 @@ class _Maker:
         near = [(math.floor(bound / step) + count) * step for bound in bounds for count in range(-2, 3)]
         usual: Sequence[int | float] = NUMBERS if whole else (*FRACTIONS, *NUMBERS)
         other = map(math.floor, near) if whole else (*bounds, *near, sum(bounds) / max(len(bounds), 1))
-        fitting = list(filter(node.takes, usual)) or list(filter(node.takes, other))
+        fitting = list(filter(node.accepts, usual)) or list(filter(node.accepts, other))
         return self.random.choice(fitting or [0])
 
 
@@ -290,7 +290,7 @@ def _kind(node: Node) -> str:
         return min(set(node.declared_types) - {"null"} or node.declared_types)
     if node.properties or node.required:
         return "object"
-    return "array" if node.items.schema or node.prefix else "string"
+    return "array" if node.items.schema or node.prefix_items else "string"
 
 
 def _weight(node: Node) -> int:

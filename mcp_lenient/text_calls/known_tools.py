@@ -89,7 +89,7 @@ class KnownTools:
 
             self._read[tool] = Tree(readable((self.schemas or {}).get(tool, {}))).top.property_nodes
         node = self._read[tool].get(parameter)
-        return None if node is None or node.takes_any_type else node.accepted_types
+        return None if node is None or node.accepts_any_type else node.accepted_types
 
 
 def _is_json(text: str) -> bool:

@@ -92,7 +92,7 @@ def test_each_parameter_agrees_with_the_oracle(call):
     for name, node in plan.top.property_nodes.items():
         if name in arguments:
             alone = {"$defs": plan.tree.root.get("$defs", {}), "allOf": [plan.tree.root["properties"][name]]}
-            assert node.takes(arguments[name]) is oracle(alone).is_valid(arguments[name]), name
+            assert node.accepts(arguments[name]) is oracle(alone).is_valid(arguments[name]), name
 
 
 OLD_KEYWORDS = (

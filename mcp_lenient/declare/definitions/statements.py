@@ -56,7 +56,7 @@ def contradictions(
             continue  # the log reports unknown names
         called = f"'{shown(name)}' of tool '{shown(tool)}'"
         node = properties[name]
-        taken = frozenset(statement.types) if node.takes_any_type else node.accepted_types
+        taken = frozenset(statement.types) if node.accepts_any_type else node.accepted_types
         fitting = {*taken, "integer"} if "number" in taken else taken
         wrong = [json_type for json_type in statement.types if json_type not in fitting]
         if wrong:

@@ -300,11 +300,11 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
 
 def _is_untyped(node: Node) -> bool:
     parts = [part for branch in (node, *node.branches) for part in branch.parts]
-    return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
+    return node.accepts({}) and node.accepts("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
 
 
 def _has_untyped_items(node: Node) -> bool:
-    if not node.is_only("array") or node.prefix or node.enum is not None:
+    if not node.is_only("array") or node.prefix_items or node.enum is not None:
         return False
     return node.items.schema in (None, True, {})
 
@@ -334,7 +334,7 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
 def _takes_as_text(spot: Spot, kind: str) -> bool:
     has_kind = any(kind in (node.declared_types or ()) for node in spot.node.branches)
     text = any("string" in (node.declared_types or ()) and node.enum is None for node in spot.node.branches)
-    return has_kind and text and spot.node.takes(_TEXTS[kind])
+    return has_kind and text and spot.node.accepts(_TEXTS[kind])
 
 
 _JSON_TEXT: Final = re.compile(
@@ -380,7 +380,7 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
 def _is_free_form(node: Node) -> bool:
     if not node.is_only("object") or node.properties or node.patterns or node.closed or node.enum:
         return False
-    return not (isinstance(node.extra, Mapping) and node.extra)
+    return not (isinstance(node.additional, Mapping) and node.additional)
 
 
 _FORBIDDING: Final = (
@@ -397,7 +397,7 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
     for place, node in surface.objects:
         optional = [name for name in node.properties if name not in node.required]
         model = tuple(map(id, node.properties.values()))
-        if not optional or node.closed or node.extra is not None or model in reported:
+        if not optional or node.closed or node.additional is not None or model in reported:
             continue
         reported.add(model)
         whose = f"'{place}' takes" if place else "The arguments take"
@@ -421,7 +421,7 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
         for default in spot.node.default:
             # A server of which only the schema is known may take its other defaults, and so does the middleware before it.
             is_certain = surface.file is not None or default is None
-            if is_certain and not spot.node.takes(default):
+            if is_certain and not spot.node.accepts(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
                 correction = (
                     "Let it be null (such as list[str] | None = None)."
@@ -447,7 +447,7 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         for spot in surface.parameters
         if spot.optional
         and not surface.is_normalized(spot)
-        and not spot.node.takes(None)
+        and not spot.node.accepts(None)
         and None not in spot.node.default
     ]
     if names:

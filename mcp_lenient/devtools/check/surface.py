@@ -40,7 +40,7 @@ class Spot:
     @property
     def description(self) -> str:
         """Return its description, with those of the types it refers to."""
-        descriptions = (*self.node.says("description"), *self.node.says_anywhere("description"))
+        descriptions = (*self.node.values_of("description"), *self.node.branch_values_of("description"))
         return " ".join(dict.fromkeys(text for text in descriptions if isinstance(text, str)))
 
     @property
@@ -152,12 +152,12 @@ class Surface:
 def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
     for name, child in node.property_nodes.items():
         yield Spot(child, within(place, name), name, name not in node.required, depth + 1)
-    for index, item in enumerate(node.prefix):
+    for index, item in enumerate(node.prefix_items):
         yield Spot(item, f"{place}[{index}]", None, optional=False, depth=depth + 1)
-    if isinstance(node.items.schema, Mapping) and node.items.schema and not node.prefix:
+    if isinstance(node.items.schema, Mapping) and node.items.schema and not node.prefix_items:
         yield Spot(node.items, f"{place}[]", None, optional=False, depth=depth + 1)
-    if isinstance(node.extra, Mapping) and node.extra:  # the schema of undeclared names
-        extra = node.tree.node(node.extra)
+    if isinstance(node.additional, Mapping) and node.additional:  # the schema of undeclared names
+        extra = node.tree.node(node.additional)
         yield Spot(extra, within(place, "*"), None, optional=True, depth=depth + 1)
 
 

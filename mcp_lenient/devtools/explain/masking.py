@@ -45,7 +45,7 @@ class Mask:
             }
         if isinstance(value, list):
             return [self._masked(below(node, index), item) for index, item in enumerate(value)]
-        is_other = node is not None and not node.fitting(value)
+        is_other = node is not None and not node.branches_of_type(value)
         return HIDDEN if isinstance(value, str) and is_other and not is_name(value) else value
 
     def _entry(self, node: Node | None, key: Any, value: Any) -> tuple[Any, Any]:

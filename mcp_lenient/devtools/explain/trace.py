@@ -60,7 +60,7 @@ class Trace:
         else:
             for result, guard in results:
                 after = plain(result)
-                fits = isinstance(rule, CallRule) or result is ABSENT or place.node.takes(after)
+                fits = isinstance(rule, CallRule) or result is ABSENT or place.node.accepts(after)
                 self._note(Proposal(rule, where, after, fits, guard))
             if not results:
                 self._note(Proposal(rule, where), is_read=False)

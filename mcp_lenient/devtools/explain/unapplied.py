@@ -50,7 +50,7 @@ def barred(plan: Plan, location: Location) -> Iterator[Proposal]:
         if obstacle in _BARS and isinstance(rule, ValueRule):
             guard = Guard(obstacle.name.lower(), obstacle.value, bool)
             for result in rule.apply(place, value):
-                if result is ABSENT or node.takes(plain(result)):
+                if result is ABSENT or node.accepts(plain(result)):
                     yield Proposal(rule, pointer(path), plain(result), fits=True, guard=guard)
 
 
