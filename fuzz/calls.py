@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fuzz.choices import Choices
-from mcp_lenient.values.display import secret_name
+from mcp_lenient.values.display import is_secret_name
 from mcp_lenient.values.names import fold_name
 
 Schema = dict[str, Any]
@@ -220,7 +220,7 @@ def _filled(choices: Choices, schema: Mapping[str, Any], root: Schema, depth: in
         key = _misspelt(choices, name) if how == 2 else name
         made[key] = (
             choices.one_of((CANARY, [CANARY], 5, None))
-            if secret_name(name)
+            if is_secret_name(name)
             else _value(choices, below, root, depth - 1)
         )
     return made

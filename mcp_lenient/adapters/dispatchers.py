@@ -13,8 +13,7 @@ from mcp_lenient.rules.dispatchers import Dispatcher
 from mcp_lenient.telemetry.log import HostCall
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.language import language as texts
-from mcp_lenient.values.language import marked
+from mcp_lenient.values.language import load_language, marked
 
 _FLAT: Final = Repair("wrap_arguments", "", "object", "object")
 _SEND: Final = marked("Send it with '{tool}' as {call}.")
@@ -163,7 +162,7 @@ def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, 
     dispatcher = None if call.via is None else call.via.dispatcher
     if dispatcher is None or call.via is None:
         return refusal
-    answer, tool, say = refusal["_meta"][META_KEY], shown_name(call.via.tool), texts(language)
+    answer, tool, say = refusal["_meta"][META_KEY], shown_name(call.via.tool), load_language(language)
     details = {**answer["details"], "called_through": {"tool": tool, "arguments": dispatcher.pointer("")}}
     for violation in (violations := [*map(dict, details.get("violations", ()))]):
         if "fixes" in violation:

@@ -21,7 +21,7 @@ from mcp_lenient.engine.tool import HostTool, is_in_header
 from mcp_lenient.rules.policy import added_aliases
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
-from mcp_lenient.values.language import language
+from mcp_lenient.values.language import load_language
 
 if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
@@ -191,32 +191,32 @@ class Contract:
         ``validator`` is the tool's own; None where only the published schema is known. Raises SchemaError for a schema that
         is not a JSON object.
         """
-        read = readable(schema)
+        readable_schema = readable(schema)
         if policy.closed:
             from mcp_lenient.schema.closing import closed
 
-            read = closed(read)
+            readable_schema = closed(readable_schema)
         if validator is None:
             from mcp_lenient.schema.defaults import with_defaults
 
-            read = with_defaults(read)
+            readable_schema = with_defaults(readable_schema)
         plan = Plan(
-            read,
+            readable_schema,
             policy,
             destructive=destructive,
             read_only=read_only,
             tool=tool,
             by_schema=validator is None or validator.by_schema,
         )
-        wrapped = PublishedSchemaValidator(read, plan.top) if validator is None else validator
-        if plan.corrects_names and isinstance(wrapped, PublishedSchemaValidator):
-            wrapped = wrapped.correcting_names()
+        judge = PublishedSchemaValidator(readable_schema, plan.top) if validator is None else validator
+        if plan.corrects_names and isinstance(judge, PublishedSchemaValidator):
+            judge = judge.correcting_names()
         if policy.closed and validator is not None:
-            wrapped = ClosedValidator(wrapped, plan.top)
+            judge = ClosedValidator(judge, plan.top)
         if policy.leaked_markup == "refuse":
-            wrapped = MarkupValidator(wrapped, plan.top)
-        host_tool = HostTool(tool or "", read.root)
-        return Contract(plan, wrapped, tool=host_tool, certain=validator is not None, as_texts=as_texts)
+            judge = MarkupValidator(judge, plan.top)
+        host_tool = HostTool(tool or "", readable_schema.root)
+        return Contract(plan, judge, tool=host_tool, certain=validator is not None, as_texts=as_texts)
 
     @cached_property
     def top(self) -> Node:
@@ -278,24 +278,24 @@ class Contract:
         """
         if self.mode == "off":
             return self._decision("accepted", arguments)
-        read: tuple[Repair, ...] = ()
+        parsing: tuple[Repair, ...] = ()
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, Mapping):
             parsed = arguments_in_text(arguments, self.policy, destructive=self.plan.destructive)
             if parsed is None:
                 violation = not_an_object(arguments)
-                message = language(self.policy.language).of(violation.message)
-                unread = self._decision("refused", {}, (), (replace(violation, message=message),))
-                return replace(unread, certain=True)
-            arguments, read = parsed[0], (parsed[1],)
+                message = load_language(self.policy.language).of(violation.message)
+                refusal = self._decision("refused", {}, (), (replace(violation, message=message),))
+                return replace(refusal, certain=True)
+            arguments, parsing = parsed[0], (parsed[1],)
         decision = self.decide_object(arguments, observer, is_rejected=is_rejected)
         if decision.status != "refused":
-            settled, repairs = self.settled(decision.arguments)
+            normalized, repairs = self.normalized(decision.arguments)
             if repairs:
-                decision = replace(decision, arguments=settled, repairs=(*decision.repairs, *repairs))
-        elif self._drops_what_is_missing(decision):
+                decision = replace(decision, arguments=normalized, repairs=(*decision.repairs, *repairs))
+        elif self._host_would_drop_argument(decision):
             decision = replace(decision, certain=True)
-        return decision.after(read)
+        return decision.after(parsing)
 
     def decide_object(
         self, arguments: Mapping[str, Any], observer: Observer | None = None, *, is_rejected: bool = False
@@ -339,20 +339,20 @@ class Contract:
             contract=self,
         )
 
-    def _drops_what_is_missing(self, decision: Decision) -> bool:
+    def _host_would_drop_argument(self, decision: Decision) -> bool:
         """Return whether the host would drop an argument of a call that lacks another one or holds it, and run the tool."""
-        unread = decision.arguments.keys() - self.top.properties.keys()
-        if not self.tool.drops_names or not unread:
+        undeclared = decision.arguments.keys() - self.top.properties.keys()
+        if not self.tool.drops_names or not undeclared:
             return False
         is_missing = any(violation.code == "missing" for violation in decision.violations)
         return is_missing or any(wrapped_away(self.top, decision.arguments))
 
-    def settled(self, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Repair, ...]]:
+    def normalized(self, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Repair, ...]]:
         """Return accepted arguments after the declared normalizers, and what these changed."""
         if self.normalizing is None:
             return arguments, ()
-        settled = self.normalizing.settled(arguments)
-        return settled.arguments, settled.repairs
+        normalized = self.normalizing.normalized(arguments)
+        return normalized.arguments, normalized.repairs
 
     def read_back(self, arguments: Any) -> dict[str, Any] | None:  # noqa: ARG002 - for another form
         """Return arguments of the published form in the author's; None if they are handed on as they were sent."""

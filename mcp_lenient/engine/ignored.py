@@ -53,7 +53,7 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     """
     if not isinstance(value, (dict, list)) or len(path) > _DEEPEST:
         return
-    branches = _ways(node, value)
+    branches = _branches_for(node, value)
     if len(branches) != 1 or branches[0].is_union:  # another branch may read the name
         return
     branch = branches[0]
@@ -106,14 +106,16 @@ def ignored_names(
     if not top.cached(_may_ignore_names, by_schema):
         return ()
     changed = frozenset(repair.pointer for repair in repairs)
-    search = _NameSearch(open_knows_all=by_schema, changed=changed)
-    ignored = sorted(set(search.names([top], arguments, ())), key=str)
+    search = _NameSearch(open_branch_declares_all=by_schema, changed=changed)
+    ignored = sorted(set(search.paths([top], arguments, ())), key=str)
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
-        ignored = [path for path in ignored if path in search.lost or pointer(path) in changed]
+        ignored = [path for path in ignored if path in search.of_other_branch or pointer(path) in changed]
     else:  # a name that is kept is read by whatever keeps every name, but not as the declared one
-        unread = unread_paths([path for path in ignored if path not in search.held], arguments, validator)
-        ignored = [path for path in ignored if path in search.held or path in unread]
-    return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in ignored)
+        unread = unread_paths(
+            [path for path in ignored if path not in search.kept_as_extra], arguments, validator
+        )
+        ignored = [path for path in ignored if path in search.kept_as_extra or path in unread]
+    return tuple(Fault(path, "value" if path in search.of_other_branch else "overlooked") for path in ignored)
 
 
 def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `cached` passes it
@@ -124,55 +126,61 @@ def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as 
 
 def ignores_names(node: Node, value: Any) -> bool:
     """Return whether a value has a name that every branch of a union would ignore."""
-    return any(_NameSearch(open_knows_all=True).names([node], value, ()))
+    return any(_NameSearch(open_branch_declares_all=True).paths([node], value, ()))
 
 
 class _NameSearch:
-    """A search for ignored names; ``held`` are those that their object keeps, ``lost`` those of another union branch.
+    """A search for ignored names; ``kept_as_extra`` are those that their object keeps, ``of_other_branch`` those of another union branch.
 
-    If ``open_knows_all``, a branch without properties counts as declaring every name, since by the schema alone it may
+    If ``open_branch_declares_all``, a branch without properties counts as declaring every name, since by the schema alone it may
     be the intended one. ``changed`` are the JSON Pointers of repaired values: before it was repaired to fit
     ``additionalProperties``, a value might have fitted the declared name.
     """
 
-    def __init__(self, *, open_knows_all: bool, changed: frozenset[str] = frozenset()) -> None:
-        self.open_knows_all, self.changed = open_knows_all, changed
-        self.held: set[Path] = set()
-        self.lost: set[Path] = set()
+    def __init__(self, *, open_branch_declares_all: bool, changed: frozenset[str] = frozenset()) -> None:
+        self.open_branch_declares_all, self.changed = open_branch_declares_all, changed
+        self.kept_as_extra: set[Path] = set()
+        self.of_other_branch: set[Path] = set()
         self._visits = 0
 
-    def names(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
+    def paths(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
         """Yield the paths of ignored names of an object or list that any of these nodes describes."""
-        branches = list(dict.fromkeys(branch for node in nodes if node for branch in _ways(node, value)))
+        branches = list(
+            dict.fromkeys(branch for node in nodes if node for branch in _branches_for(node, value))
+        )
         self._visits += max(len(branches) - 1, 0)  # without unions, the size of the value is the bound
         if self._visits > _VISITS:
             raise OutOfSteps
         if isinstance(value, Mapping):
             if len(branches) > 1:
-                taking = [branch for branch in branches if branch.accepts(value)]
-                lost = {(*path, key) for key in self._lost(branches, taking, value)}
-                self.lost |= lost
-                yield from lost
-                branches = taking or branches
+                accepting = [branch for branch in branches if branch.accepts(value)]
+                of_other_branch = {
+                    (*path, key) for key in self._names_of_other_branches(branches, accepting, value)
+                }
+                self.of_other_branch |= of_other_branch
+                yield from of_other_branch
+                branches = accepting or branches
             yield from ((*path, key) for key in self._misspelled(branches, value, path))
         for key, entry in entries(value):
             if isinstance(entry, (dict, list)):
-                yield from self.names([branch.child(key) for branch in branches], entry, (*path, key))
+                yield from self.paths([branch.child(key) for branch in branches], entry, (*path, key))
 
-    def _lost(self, branches: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
+    def _names_of_other_branches(
+        self, branches: Sequence[Node], accepting: Sequence[Node], value: Mapping[str, Any]
+    ) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""
         named = {key for key in value if any(key in branch.properties for branch in branches)}
         # A branch holds a name that it declares, or keeps every other one.
         held = [
             named
-            if (self.open_knows_all and not branch.properties) or branch.additional is not None
+            if (self.open_branch_declares_all and not branch.properties) or branch.additional is not None
             else {key for key in named if branch.declares(key)}
-            for branch in taking or branches
+            for branch in accepting or branches
         ]
-        return set() if taking and named in held else named - named.intersection(*held)
+        return set() if accepting and named in held else named - named.intersection(*held)
 
     def _misspelled(self, branches: Sequence[Node], value: Mapping[str, Any], path: Path) -> Iterator[str]:
-        is_union = len(branches) > 1 and self.open_knows_all
+        is_union = len(branches) > 1 and self.open_branch_declares_all
         if is_union and any(not (branch.properties or branch.closed) for branch in branches):
             return
         declared = {key for branch in branches for key in value if key in branch.properties}
@@ -192,14 +200,14 @@ class _NameSearch:
             root = key.partition("[")[0].partition(".")[0]
             targets += [root] if root != key and root in node.properties and root not in value else []
         if targets and node.additional in (True, {}):
-            self.held.add((*path, key))
+            self.kept_as_extra.add((*path, key))
         elif targets and isinstance(node.additional, Mapping) and pointer((*path, key)) not in self.changed:
             # The object expects other names, with values of their own type.
             return any(node.property_nodes[name].accepts(value[key]) for name in targets)
         return bool(targets)
 
 
-def _ways(node: Node, value: Any) -> tuple[Node, ...]:
+def _branches_for(node: Node, value: Any) -> tuple[Node, ...]:
     return node.matching_branches(value) if node.is_union else (node,)
 
 

@@ -141,7 +141,7 @@ class NormalizingValidator(WrappedValidator):
             return first.faults != second.faults
         return self.validator.distinguishes(first.arguments, second.arguments)
 
-    def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
+    def normalized(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments as the tool receives them: normalized where it accepts that."""
         result = normalized(arguments, self.normalizers)
         if result.repairs and not self.validator.accepts(result.arguments):

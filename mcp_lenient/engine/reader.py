@@ -30,14 +30,14 @@ from mcp_lenient.rules.rules import (
     Rule,
     ValueRule,
     allows_one_value,
-    only_values,
+    spelled_constants,
     worst_tier,
 )
 from mcp_lenient.schema.checks import ANNOTATED, EXPECTED
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
-    PYTHON_TYPES,
+    JSON_TYPES,
     SPELLED,
     has_whole_float,
     json_type,
@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 _DESTRUCTIVE_TIERS: Final = frozenset({1, 2})
 _CLOSE_TIER: Final = 2
 """The worst tier of a repair that may decide between a list and an object."""
-_HOPS: Final = 2
+_MAX_RULES: Final = 2
 """Rules applied in a row to one value."""
-HOPS_AT_TOP: Final = 4
+MAX_RULES_AT_TOP: Final = 4
 """Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
 _NAMES_PER_STEP: Final = 8
 _KINDS: Final[Mapping[type, str]] = {
-    kind: PYTHON_TYPES[SPELLED.get(kind, kind)] for kind in (*PYTHON_TYPES, *SPELLED) if kind is not tuple
+    kind: JSON_TYPES[SPELLED.get(kind, kind)] for kind in (*JSON_TYPES, *SPELLED) if kind is not tuple
 }
 """The JSON types of values as a parser makes them; no rule reads any other."""
 _COST: Final = attrgetter("cost")
@@ -113,7 +113,7 @@ class Plan:
         """Whether no rule of the author's own renames keys by their values."""
         self._rules_at: dict[tuple[type[Any], Node, str, bool, bool], Any] = {}
 
-    def rules(self, rule_type: type[R], place: Place, kind: str) -> tuple[R, ...]:
+    def rules_for(self, rule_type: type[R], place: Place, kind: str) -> tuple[R, ...]:
         """Return the rules that read values of a JSON type at a place, cheapest first."""
         key = (rule_type, place.node, kind, place.in_mixed_union, place.optional)
         rules: tuple[R, ...] | None = self._rules_at.get(key)
@@ -178,28 +178,28 @@ class ReadingStep(NamedTuple):
 class Reading(NamedTuple):
     """What a value is read as: ``ABSENT`` to leave it out, or another value, by the steps of rules with this cost.
 
-    It is ``whole`` if the schema accepts it, and only partly repaired otherwise. The ``ties`` are faults of values whose
+    It is ``complete`` if the schema accepts it, and only partly repaired otherwise. The ``ties`` are faults of values whose
     cheapest readings cost the same, so that none is used.
     """
 
     value: Any
     cost: int = 0
     steps: tuple[ReadingStep, ...] = ()
-    whole: bool = True
+    complete: bool = True
     ties: tuple[Fault, ...] = ()
 
 
-_NO_READING: Final = Reading(None, whole=False)
+_NO_READING: Final = Reading(None, complete=False)
 
 
 @dataclass(slots=True)
 class Scope:
     """The parts of a value that the validator refuses; everything else stays unchanged.
 
-    ``full``: the value itself is refused; ``names``: names in it are missing or ``unknown``; ``below``: the values in it.
+    ``value_refused``: the value itself is refused; ``names``: names in it are missing or ``unknown``; ``below``: the values in it.
     """
 
-    full: bool = False
+    value_refused: bool = False
     names: bool = False
     unknown: set[str] = field(default_factory=set)
     below: dict[str | int, Scope] = field(default_factory=dict)
@@ -213,7 +213,7 @@ class Scope:
             for part in fault.place:
                 scope = scope.below.setdefault(part, Scope())
             scope.names = scope.names or fault.of_name
-            scope.full = scope.full or not fault.of_name
+            scope.value_refused = scope.value_refused or not fault.of_name
             if fault.kind == "unknown" and isinstance(fault.path[-1], str):
                 scope.unknown.add(fault.path[-1])
         return top
@@ -221,7 +221,7 @@ class Scope:
 
 UNTOUCHED: Final = Scope()
 """The scope of a value that the validator does not refuse."""
-BY_SCHEMA: Final = Scope(full=True)
+BY_SCHEMA: Final = Scope(value_refused=True)
 """The scope of a value about which the schema decides."""
 
 
@@ -234,7 +234,7 @@ class Reader:
         self.plan = plan
         self._exact = exact_integers
         self._steps_left = steps
-        self._unfit: set[tuple[Node, frozenset[str]] | None] = set()
+        self._failing_shapes: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
         observe = None if observer is None else observer.applied
         call = CallScope(plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only, observe)
@@ -259,34 +259,46 @@ class Reader:
     # A value
 
     def read(
-        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
+        self,
+        place: Place,
+        value: Any,
+        scope: Scope = BY_SCHEMA,
+        *,
+        max_rules: int = _MAX_RULES,
+        partly: bool = False,
     ) -> Reading:
-        """Return the best reading of a value, by at most ``hops`` rules in a row, else it ``partly`` repaired or unchanged."""
-        if place.path and scope.full and self.accepts(place.node, value):
+        """Return the best reading of a value, by at most ``max_rules`` rules in a row, else it ``partly`` repaired or unchanged."""
+        if place.path and scope.value_refused and self.accepts(place.node, value):
             return Reading(value)
-        return self._read_refused(place, value, scope, hops=hops, partly=partly)
+        return self._read_refused(place, value, scope, max_rules=max_rules, partly=partly)
 
     def _read_refused(
-        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
+        self,
+        place: Place,
+        value: Any,
+        scope: Scope = BY_SCHEMA,
+        *,
+        max_rules: int = _MAX_RULES,
+        partly: bool = False,
     ) -> Reading:
         self._spend()
-        readings = self._inside(place, value, scope, partly=partly)
-        if hops and (scope.full or not place.path or not (readings and readings[0].whole)):
-            if place.path and not scope.full and self.accepts(place.node, value):
+        readings = self._read_inside(place, value, scope, partly=partly)
+        if max_rules and (scope.value_refused or not place.path or not (readings and readings[0].complete)):
+            if place.path and not scope.value_refused and self.accepts(place.node, value):
                 return Reading(value)
-            self._by_rules(place, value, readings, hops=hops, partly=partly)
+            self._add_by_rules(place, value, readings, max_rules=max_rules, partly=partly)
         if readings and place.path and not place.in_union and place.node.has_enum:
             readings = _without_only_values(place, value, readings)
         return _best(place, value, readings)
 
-    def _by_rules(
-        self, place: Place, value: Any, readings: list[Reading], *, hops: int, partly: bool
+    def _add_by_rules(
+        self, place: Place, value: Any, readings: list[Reading], *, max_rules: int, partly: bool
     ) -> None:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         rule_type: type[ValueRule | CallRule] = ValueRule if place.path else CallRule
         kind = _KINDS.get(type(value), "")
-        rules = self.plan.rules(rule_type, place, kind)
-        best: float = readings[0].cost if readings and readings[0].whole else inf
+        rules = self.plan.rules_for(rule_type, place, kind)
+        best: float = readings[0].cost if readings and readings[0].complete else inf
         if not rules or best < rules[0].cost:
             return
         dropped: Sequence[Reading] = ()
@@ -298,71 +310,79 @@ class Reader:
             # The faults of what a refused text holds explain it, so that is read partly.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
             for new in rule.apply(place, value):
-                reading = self._by_rule(rule, place, value, new, hops=hops - 1, partly=goes_on)
+                reading = self._read_by_rule(rule, place, value, new, max_rules=max_rules - 1, partly=goes_on)
                 if dropped:
                     reading = _together(reading.value, [*dropped, reading])
-                if reading.whole:
+                if reading.complete:
                     best = min(best, reading.cost)
-                if reading.whole or goes_on:
+                if reading.complete or goes_on:
                     readings.append(reading)
 
-    def _by_rule(
-        self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool
+    def _read_by_rule(
+        self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, max_rules: int, partly: bool
     ) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.result_path, sent, new)
         if isinstance(new, str) and not place.node.expects(new):
-            return Reading(new, whole=False)
+            return Reading(new, complete=False)
         if new is ABSENT or (place.path and self.accepts(place.node, new)):
             return Reading(new, rule.cost, (step,))
-        then = self._read_refused(place, new, hops=hops if rule.chains else 0, partly=partly and rule.chains)
+        then = self._read_refused(
+            place, new, max_rules=max_rules if rule.chains else 0, partly=partly and rule.chains
+        )
         # `123` for a list of strings: an item that must be changed as well may not be one.
         if not rule.chains and worst_tier(then.cost) >= _CLOSE_TIER:
-            then = Reading(new, whole=False)
-        return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.whole, then.ties)
+            then = Reading(new, complete=False)
+        return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.complete, then.ties)
 
-    def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
+    def _read_inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         """Return the readings that change only what is in a value, or those by the branches of a union.
 
         The whole ones, cheapest first; if there are none, one that is not whole, if it is wanted.
         """
         node = place.node
         if node.is_union:
-            return self._of_union(place, value, scope, partly=partly)
+            return self._read_union(place, value, scope, partly=partly)
         if isinstance(value, dict) and node.may_be("object"):
-            reading = self._of_object(place, value, scope, partly=partly)
+            reading = self._read_object(place, value, scope, partly=partly)
             if not place.path and self.plan.corrects_names and any(wrapped_away(node, reading.value or {})):
-                reading = reading._replace(whole=False)
+                reading = reading._replace(complete=False)
         elif isinstance(value, list) and node.may_be("array"):
-            reading = self._of_array(place, value, scope, partly=partly)
+            reading = self._read_array(place, value, scope, partly=partly)
         else:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
-        is_checked = place.path and scope.full and not (node.adds_up or (self._exact and reading.steps))
-        if reading.whole and is_checked and not node.accepts(plain(reading.value)):
-            reading = reading._replace(whole=False)
-        return [reading] if reading.whole or partly else []
+        is_checked = (
+            place.path and scope.value_refused and not (node.adds_up or (self._exact and reading.steps))
+        )
+        if reading.complete and is_checked and not node.accepts(plain(reading.value)):
+            reading = reading._replace(complete=False)
+        return [reading] if reading.complete or partly else []
 
     # Unions
 
-    def _of_union(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
+    def _read_union(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         node = place.node
-        tagged = self._of_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
+        tagged = self._read_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
         if tagged is not None:
             return tagged
-        fitting = () if scope.full else node.branches_of_type(value, exact_integers=self._exact)
-        branches, below = (fitting, scope) if fitting else (node.branches, BY_SCHEMA)
+        of_type = () if scope.value_refused else node.branches_of_type(value, exact_integers=self._exact)
+        branches, below = (of_type, scope) if of_type else (node.branches, BY_SCHEMA)
         readings = [self.read(place.as_branch(branch), value, below) for branch in branches]
-        whole = [reading for reading in readings if reading.whole]
+        complete_readings = [reading for reading in readings if reading.complete]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.accepted_types:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
-            whole = [reading for reading in whole if worst_tier(reading.cost) <= _CLOSE_TIER]
-        if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
-            whole = [reading for reading in whole if not ignores_names(node, plain(reading.value))] or whole
-        if whole:
-            whole.sort(key=_COST)
-            best = [reading for reading in whole if reading.cost == whole[0].cost]
-            return [] if any(_renames_declared(place, reading) for reading in best) else whole
+            complete_readings = [
+                reading for reading in complete_readings if worst_tier(reading.cost) <= _CLOSE_TIER
+            ]
+        if isinstance(value, dict) and 1 < len(complete_readings) <= _COMPARED:
+            complete_readings = [
+                reading for reading in complete_readings if not ignores_names(node, plain(reading.value))
+            ] or complete_readings
+        if complete_readings:
+            complete_readings.sort(key=_COST)
+            best = [reading for reading in complete_readings if reading.cost == complete_readings[0].cost]
+            return [] if any(_renames_declared(place, reading) for reading in best) else complete_readings
         if not partly:
             return []
         # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
@@ -372,7 +392,7 @@ class Reader:
         of_branches = (self.read(place.as_branch(branch), value, scope, partly=True) for branch in branches)
         return [reading for reading in of_branches if reading.steps or reading.ties][:1]
 
-    def _of_tagged(
+    def _read_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
     ) -> list[Reading] | None:
         """Return the reading by the branch that the discriminator selects; None if it selects none."""
@@ -386,7 +406,7 @@ class Reader:
             return None
         key, name = keys[0], discriminator.name
         tag = self.read(place.inside(discriminator.tags, key, name, name=name), value[key])
-        if not tag.whole:
+        if not tag.complete:
             return None
         branch = discriminator.owner(tag.value)
         if branch is None:  # the repair of the tag is tried without
@@ -395,64 +415,72 @@ class Reader:
         below = BY_SCHEMA if tag.cost or key != name else scope
         retagged = {**value, key: tag.value} if tag.cost else value
         inner = self.read(place.as_branch(branch), retagged, below, partly=partly)
-        return [_together(inner.value, [tag, inner])] if inner.whole or partly else []
+        return [_together(inner.value, [tag, inner])] if inner.complete or partly else []
 
     # Objects and lists
 
-    def _of_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
-        node, are_read = place.node, scope.full or scope.names
+    def _read_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
+        node, checks_names = place.node, scope.value_refused or scope.names
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
-        if has_too_many and are_read and not partly:
+        if has_too_many and checks_names and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
         # Below the top, and by our rules, the keys alone decide if a branch may be meant.
-        is_by_keys = place.in_union and place.path and scope.full and not partly and self.plan.renames_by_keys
+        is_by_keys = (
+            place.in_union and place.path and scope.value_refused and not partly and self.plan.renames_by_keys
+        )
         shape = (node, frozenset(value)) if is_by_keys else None
-        if shape in self._unfit:
+        if shape in self._failing_shapes:
             return _NO_READING
-        unknown = node.undeclared(value) if are_read else []
+        unknown = node.undeclared(value) if checks_names else []
         # A validator that reports unknown keys may know the others, which the schema does not.
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
-        renames = self._renames(place, value, reported) if reported else {}
-        names = {renames[key].value if key in renames else key for key in value} if renames else value.keys()
-        are_all_named = not node.closed or len(renames) == len(unknown)
-        are_right = not are_read or (are_all_named and node.required <= names)
-        if are_right or partly:
-            inside = self._of_properties(place, value, scope, renames, partly=partly)
-            return inside if are_right else inside._replace(whole=False)
+        name_readings = self._renames(place, value, reported) if reported else {}
+        names_after = {name_readings[key].value if key in name_readings else key for key in value}
+        are_all_named = not node.closed or len(name_readings) == len(unknown)
+        names_fit = not checks_names or (are_all_named and node.required <= names_after)
+        if names_fit or partly:
+            reading = self._read_properties(place, value, scope, name_readings, partly=partly)
+            return reading if names_fit else reading._replace(complete=False)
         if shape is not None:
-            self._unfit.add(shape)
+            self._failing_shapes.add(shape)
         return _NO_READING
 
-    def _of_properties(
-        self, place: Place, value: dict[str, Any], scope: Scope, renames: dict[str, Reading], *, partly: bool
+    def _read_properties(
+        self,
+        place: Place,
+        value: dict[str, Any],
+        scope: Scope,
+        name_readings: dict[str, Reading],
+        *,
+        partly: bool,
     ) -> Reading:
-        node, rest = place.node, BY_SCHEMA if scope.full else UNTOUCHED
+        node, rest = place.node, BY_SCHEMA if scope.value_refused else UNTOUCHED
         out: dict[str, Any] = {}
         declared: str | None
-        readings = [rename for rename in renames.values() if rename.value is ABSENT]
+        readings = [rename for rename in name_readings.values() if rename.value is ABSENT]
         for key, sent in value.items():
             name, below = key, scope.below.get(key, rest)
-            if key in renames:
-                name, below = renames[key].value, BY_SCHEMA
+            if key in name_readings:
+                name, below = name_readings[key].value, BY_SCHEMA
                 if name is ABSENT:
                     continue
-                readings.append(renames[key])
+                readings.append(name_readings[key])
             declared, child = name, node.property_nodes.get(name)
             if child is None and below is not UNTOUCHED:
                 declared, child = self._undeclared(node, name, value, scope)
-            if child is None or below is UNTOUCHED or (below.full and self.accepts(child, sent)):
+            if child is None or below is UNTOUCHED or (below.value_refused and self.accepts(child, sent)):
                 out[name] = sent
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
             inner = place.inside(child, key, name, name=declared, optional=optional)
             reading = self._read_refused(inner, sent, below, partly=partly)
-            if not reading.whole and not partly:
+            if not reading.complete and not partly:
                 return _NO_READING
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
         if value and not out and place.path and not _are_null_defaults(node, value):
-            return Reading(value, whole=False)  # `{"deleted_at": null}` is a filter
+            return Reading(value, complete=False)  # `{"deleted_at": null}` is a filter
         return _together(out, readings)
 
     def _undeclared(
@@ -470,30 +498,30 @@ class Reader:
 
     def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
         """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
-        renames: dict[str, Reading] = {}
+        name_readings: dict[str, Reading] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
-        for rule in self.plan.rules(NameRule, place, "object"):
-            remaining = place._replace(unknown=[key for key in unknown if key not in renames])
+        for rule in self.plan.rules_for(NameRule, place, "object"):
+            remaining = place._replace(unknown=[key for key in unknown if key not in name_readings])
             for key, name in rule.apply(remaining, value):
                 sent, added = value[key], () if name is ABSENT else (name,)
                 new, result_path = sent if added else ABSENT, (*place.result_path, *added)
                 step = ReadingStep(rule.name, (*place.path, key), result_path, sent, new)
-                renames[key] = Reading(name, rule.cost, (step,))
-        uses = Counter(rename.value for rename in renames.values() if rename.value is not ABSENT)
-        return {key: rename for key, rename in renames.items() if uses[rename.value] < 2}
+                name_readings[key] = Reading(name, rule.cost, (step,))
+        uses = Counter(rename.value for rename in name_readings.values() if rename.value is not ABSENT)
+        return {key: rename for key, rename in name_readings.items() if uses[rename.value] < 2}
 
-    def _of_array(self, place: Place, value: list[Any], scope: Scope, *, partly: bool) -> Reading:
+    def _read_array(self, place: Place, value: list[Any], scope: Scope, *, partly: bool) -> Reading:
         out = list(value)
         readings: list[Reading] = []
         mixed = not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in value)
         refused = sorted(key for key in scope.below if isinstance(key, int))
-        for index in range(len(value)) if scope.full else refused:
+        for index in range(len(value)) if scope.value_refused else refused:
             below, item = scope.below.get(index, BY_SCHEMA), place.node.item(index)
-            if below.full and self.accepts(item, value[index]):
+            if below.value_refused and self.accepts(item, value[index]):
                 continue
             inner = place.inside(item, index, index, in_mixed_list=mixed)
             reading = self._read_refused(inner, value[index], below, partly=partly)
-            if not reading.whole and not partly:
+            if not reading.complete and not partly:
                 return _NO_READING
             out[index] = reading.value
             readings.append(reading)
@@ -503,8 +531,8 @@ class Reader:
         self, place: Place, value: dict[str, Any], unknown: Sequence[str]
     ) -> tuple[dict[str, Any], Sequence[Reading]]:
         """Return the arguments without the keys that clients add, and the records of these."""
-        renames = self._renames(place, value, unknown)
-        dropped = {key: rename for key, rename in renames.items() if rename.value is ABSENT}
+        name_readings = self._renames(place, value, unknown)
+        dropped = {key: rename for key, rename in name_readings.items() if rename.value is ABSENT}
         return {key: entry for key, entry in value.items() if key not in dropped}, [*dropped.values()]
 
 
@@ -519,22 +547,22 @@ def _without_only_values(place: Place, value: Any, readings: list[Reading]) -> l
     """Leave out the readings as the only value that a place or a branch allows, which no repair says for the caller."""
     if place.node.cached(allows_one_value):
         return [reading for reading in readings if not reading.steps or reading.value is ABSENT]
-    for rival in only_values(place, value):
+    for rival in spelled_constants(place, value):
         readings = [reading for reading in readings if not reading.steps or same_json(reading.value, rival)]
     return readings
 
 
 def _together(value: Any, readings: Iterable[Reading]) -> Reading:
     """Return a value with what was read of its parts."""
-    cost, whole = 0, True
+    cost, complete = 0, True
     steps: list[ReadingStep] = []
     ties: list[Fault] = []
     for reading in readings:
         cost += reading.cost
         steps += reading.steps
         ties += reading.ties
-        whole = whole and reading.whole
-    return Reading(value, cost, tuple(steps), whole, tuple(ties))
+        complete = complete and reading.complete
+    return Reading(value, cost, tuple(steps), complete, tuple(ties))
 
 
 def _renames_declared(place: Place, reading: Reading) -> bool:
@@ -550,17 +578,19 @@ def _renames_declared(place: Place, reading: Reading) -> bool:
 def _best(place: Place, value: Any, readings: Sequence[Reading]) -> Reading:
     """Return the cheapest whole reading, or else one that is not; with a tie, the value as it is."""
     if not readings:
-        return Reading(value, whole=False)
-    whole = [reading for reading in readings if reading.whole] if len(readings) > 1 else readings
-    if len(whole) < 2:
-        return (whole or readings)[0]
-    least = min(reading.cost for reading in whole)
-    cheapest = [reading for reading in whole if reading.cost == least]
+        return Reading(value, complete=False)
+    complete_readings = (
+        [reading for reading in readings if reading.complete] if len(readings) > 1 else readings
+    )
+    if len(complete_readings) < 2:
+        return (complete_readings or readings)[0]
+    least = min(reading.cost for reading in complete_readings)
+    cheapest = [reading for reading in complete_readings if reading.cost == least]
     values = _distinct(reading.value for reading in cheapest)
     if len(values) == 1:
         return cheapest[0]
     if place.path or not isinstance(value, dict):
-        return Reading(value, whole=False, ties=(_tie(place.result_path, values),))
+        return Reading(value, complete=False, ties=(_tie(place.result_path, values),))
     return _tied(value, cheapest)
 
 
@@ -575,7 +605,7 @@ def _tied(sent: dict[str, Any], readings: Sequence[Reading]) -> Reading:
     agreed = {name: value for name, value in first.value.items() if name not in ties}
     steps = tuple(step for step in first.steps if not step.path or step.path[0] not in ties)
     value = {**agreed, **{name: sent[name] for name in ties if name in sent}}
-    return Reading(value, 0, steps, whole=False, ties=tuple(ties.values()))
+    return Reading(value, 0, steps, complete=False, ties=tuple(ties.values()))
 
 
 def _tie(path: Path, values: Sequence[Any]) -> Fault:

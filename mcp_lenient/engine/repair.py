@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.exact_values import only_values, strict_fields
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
-from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
+from mcp_lenient.engine.reader import BY_SCHEMA, MAX_RULES_AT_TOP, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.engine.spelled_numbers import keeping_digits
 from mcp_lenient.rules.rules import ABSENT
 from mcp_lenient.types import Fault, Outcome, Path, Validator
@@ -46,23 +46,23 @@ def repair(
 def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) -> Outcome:
     faults = () if validator.by_schema else validator.faults(plain(arguments))
     scope = Scope.of(faults) if faults else BY_SCHEMA
-    reading = reader.read(reader.top, arguments, scope, hops=HOPS_AT_TOP, partly=True)
+    reading = reader.read(reader.top, arguments, scope, max_rules=MAX_RULES_AT_TOP, partly=True)
     value, steps = keeping_digits(reader.plan.top, reading.value, validator), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.
-    is_read = reading.whole or not (validator.by_schema or reading.ties)
+    is_read = reading.complete or not (validator.by_schema or reading.ties)
     is_repaired = is_read and bool(steps) and validator.accepts(value)
     if is_repaired and not validator.by_schema:
-        value, steps = _needed(value, steps, validator, faults) or (plain(arguments), ())
+        value, steps = _needed_changes(value, steps, validator, faults) or (plain(arguments), ())
     repairs = tuple([step.repair for step in steps])
     if is_repaired and steps:
         strict_paths = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
         if strict_paths:
-            return _without(strict_paths, value, steps, validator)
+            return _refuse_inexact(strict_paths, value, steps, validator)
         ignored = ignored_names(reader.plan.top, value, validator, repairs)
         return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
     strict_paths = strict_fields(steps, validator)
     if strict_paths:
-        outcome = _without(strict_paths, value, steps, validator)
+        outcome = _refuse_inexact(strict_paths, value, steps, validator)
         return replace(outcome, faults=(*reading.ties, *outcome.faults))
     remaining = faults if faults and not steps else validator.faults(value)
     if remaining or reading.ties:
@@ -71,18 +71,18 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
     return Outcome("refused", plain(arguments), faults=validator.faults(plain(arguments)))
 
 
-def _without(
+def _refuse_inexact(
     paths: AbstractSet[Path], value: Any, steps: Sequence[ReadingStep], validator: Validator
 ) -> Outcome:
     """Refuse a call whose values at these paths were not sent exactly; the other repairs stay, also of their names."""
     changes = (step for step in steps if step.changes_value or step.value is ABSENT)
-    undone = [step for step in changes if step.result_path in paths]
-    value = _undone(value, undone)
-    repairs = tuple([step.repair for step in steps if step not in undone])
+    reverted = [step for step in changes if step.result_path in paths]
+    value = _reverted(value, reverted)
+    repairs = tuple([step.repair for step in steps if step not in reverted])
     return Outcome("refused", value, repairs, validator.faults(value))
 
 
-def _needed(
+def _needed_changes(
     value: Any, read: tuple[ReadingStep, ...], validator: Validator, faults: Sequence[Fault]
 ) -> tuple[Any, tuple[ReadingStep, ...]] | None:
     """Return a value and its steps with only those changes of values that the tool's own validator needs.
@@ -101,7 +101,7 @@ def _needed(
         unsure = {at: step for at, step in unsure.items() if at not in needed}
         if not unsure:
             return value, read
-        changed = _undone(value, list(unsure.values()))
+        changed = _reverted(value, list(unsure.values()))
         refused = _by_place(validator.faults(changed))
         if not refused:
             return changed, tuple([step for at, step in steps.items() if at not in unsure])
@@ -126,16 +126,16 @@ def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
     return outermost
 
 
-def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:
+def _reverted(value: Any, steps: Sequence[ReadingStep]) -> Any:
     """Return a value with each value that these steps changed as it was sent, under the name that it has now."""
-    undone = deepcopy(value) if steps else value
+    reverted = deepcopy(value) if steps else value
     for step in reversed(steps):
         *above, last = step.result_path
-        container = undone
+        container = reverted
         for part in above:
             container = container[part]
         container[last] = plain(step.sent)
-    return undone
+    return reverted
 
 
 def _above(step: ReadingStep) -> set[Path]:

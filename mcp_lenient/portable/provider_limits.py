@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from mcp_lenient.schema.drafts import NAMED, ONE, SEVERAL
+from mcp_lenient.schema.drafts import SCHEMA_LISTS, SCHEMA_MAPS, SINGLE_SCHEMAS
 from mcp_lenient.schema.references import resolve
 from mcp_lenient.types import Path
 from mcp_lenient.values.json_values import pointer
@@ -169,11 +169,11 @@ def _places(schema: Any) -> Iterator[tuple[Path, Schema]]:
             continue
         yield path, inner
         for keyword, value in inner.items():
-            if keyword in NAMED and isinstance(value, Mapping):
+            if keyword in SCHEMA_MAPS and isinstance(value, Mapping):
                 waiting += [((*path, keyword, name), sub) for name, sub in value.items()]
-            elif isinstance(value, list) and (keyword in SEVERAL or keyword == "items"):
+            elif isinstance(value, list) and (keyword in SCHEMA_LISTS or keyword == "items"):
                 waiting += [((*path, keyword, index), sub) for index, sub in enumerate(value)]
-            elif keyword in ONE:
+            elif keyword in SINGLE_SCHEMAS:
                 waiting.append(((*path, keyword), value))
 
 

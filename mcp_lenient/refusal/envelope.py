@@ -13,8 +13,7 @@ from mcp_lenient.refusal.text_block import text_block
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, first_fitting, in_json, shown, shown_name
-from mcp_lenient.values.language import ENGLISH, Language, Text, marked
-from mcp_lenient.values.language import language as texts
+from mcp_lenient.values.language import ENGLISH, Language, Text, load_language, marked
 from mcp_lenient.values.names import nearest
 
 Subject = Literal["tool", "prompt"]
@@ -106,7 +105,7 @@ def envelope(
         subject: Whether a tool or a prompt was called.
         again: How often the same caller was refused; None the first time.
     """
-    name, say = shown_name(tool_name), texts(language)
+    name, say = shown_name(tool_name), load_language(language)
     entries = [_entry(violation, say) for violation in violations]
     listed = first_fitting(entries, _BYTES_OF_VIOLATIONS)
     only = entries[0] if len(entries) == 1 else {}
@@ -300,7 +299,7 @@ def unknown_tool(
         has_versions: Whether the tool exists in other versions.
         language: The language of the message.
     """
-    tool, say = shown_name(name), texts(language)
+    tool, say = shown_name(name), load_language(language)
     if has_versions:
         text = say(
             "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=tool
@@ -325,7 +324,7 @@ def unknown_tool(
 
 def unknown_again(answer: Mapping[str, Any], again: Again, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool that does not exist and that the same caller has called before."""
-    say, details = texts(language), answer["details"]
+    say, details = load_language(language), answer["details"]
     advice = say(_DO_OTHERWISE)
     if names := [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]:
         advice = say("Call {names}, or do without it.", names=say.either(names))
@@ -351,7 +350,7 @@ _ABOUT_TOOL: Final = {
 def about_tool(code: str, name: str, *, language: str = ENGLISH, **details: Any) -> dict[str, Any]:
     """Return the envelope for a call that no violation explains; ``details`` has what the text for the code names."""
     details = {"tool": shown_name(name), **details}
-    return error_envelope(code, texts(language)(_ABOUT_TOOL[code], **details), details, "terminal")
+    return error_envelope(code, load_language(language)(_ABOUT_TOOL[code], **details), details, "terminal")
 
 
 def unavailable_tool(
@@ -365,7 +364,7 @@ def unavailable_tool(
         passes: Whether the same call may succeed later.
         language: The language of the message.
     """
-    say, tool = texts(language), shown_name(name)
+    say, tool = load_language(language), shown_name(name)
     later = marked("Try again later.")
     advice = say(later if passes else marked("Only whoever operates the proxy can change this."))
     message = say.sentences(

@@ -20,15 +20,15 @@ from mcp_lenient.values.display import (
     fits_json,
     has_credential,
     is_name,
+    is_secret_name,
     keys_naming_secret,
+    one_line,
     path_text,
-    secret_name,
-    sentence,
     short_scalar,
     shown,
 )
 from mcp_lenient.values.json_values import looks_like_json
-from mcp_lenient.values.language import language
+from mcp_lenient.values.language import load_language
 from mcp_lenient.values.patches import REMOVED, entries, value_at
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class RefusedCall:
     as_texts: bool = False
 
     def __post_init__(self) -> None:
-        self.say = language(self.policy.language)
+        self.say = load_language(self.policy.language)
         naming, may_show = keys_naming_secret(self.arguments, self.policy.secret), self.policy.echo_values
         top = Location((), (), self.top, self.top.branches, self.arguments, naming, may_show=may_show)
         self._locations: dict[Path, Location] = {(): top}
@@ -195,7 +195,7 @@ class RefusedCall:
             return ""
         if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
-        return sentence(self.say.of(detail), limit)
+        return one_line(self.say.of(detail), limit)
 
 
 def _is_needed(branch: Node, value: object, key: str | int) -> bool:
@@ -206,7 +206,7 @@ def _is_needed(branch: Node, value: object, key: str | int) -> bool:
 
 def may_show_argument(name: str, value: object, node: Node, policy: Policy) -> bool:
     """Return whether an argument is short, and no secret is in it."""
-    is_secret = secret_name(name, policy.secret) or private(node, value, policy.secret)
+    is_secret = is_secret_name(name, policy.secret) or private(node, value, policy.secret)
     return not is_secret and fits_json(value, _MAX_ARGUMENT)
 
 
@@ -241,7 +241,7 @@ def _is_secret(
     key: object, value: object, node: Node | None, naming: frozenset[str], secrets: Collection[str]
 ) -> bool:
     """Return whether a value is a secret by its name, by a key beside it, by its schema or by its form."""
-    is_named_secret = secret_name(key, secrets) or not naming <= {key}
+    is_named_secret = is_secret_name(key, secrets) or not naming <= {key}
     return is_named_secret or (node is not None and node.secret) or has_credential(value)
 
 

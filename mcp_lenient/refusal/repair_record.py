@@ -8,8 +8,7 @@ from typing import Any, Final
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import escaped_pointer, first_fitting, shown, shown_key
 from mcp_lenient.values.json_values import tokens_of
-from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language
-from mcp_lenient.values.language import language as texts
+from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, load_language
 
 _MAX_POINTER: Final = 300
 _MAX_REPAIRS: Final = 50
@@ -38,7 +37,7 @@ def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
     >>> repairs_note([Repair("json_text_to_array", "/tags", "string", "array")])
     "Note: 'tags' was sent as a string and read as an array. Send an array."
     """
-    say = texts(language)
+    say = load_language(language)
     notes = [_note(repair, say) for repair in repairs[:_MAX_NOTED]]
     rest = len(repairs) - len(notes)
     if rest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.values.display import sentence
+from mcp_lenient.values.display import one_line
 
 MAX_TEXT: Final = 2_000
 """Maximum length of a server's own text in an envelope."""
@@ -51,7 +51,7 @@ def refusal_in_text(text: str, tool: str) -> str | None:
         pydantic_title = re.compile(_PYDANTIC_TITLE.format(tool=re.escape(tool)))
         refuses = any(prefix.match(message) for prefix in (*_SDK_PREFIXES, pydantic_title))
     reason = _PYDANTIC_LINK.sub("", message.removeprefix("Input validation error: "))
-    return sentence(reason, MAX_TEXT) if refuses else None
+    return one_line(reason, MAX_TEXT) if refuses else None
 
 
 def says_unknown(text: str, tool: str) -> bool:

@@ -26,7 +26,7 @@ from mcp_lenient.rules.rules import (
 )
 from mcp_lenient.rules.words import IDENTIFIERS, SHORT_TYPES
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import in_json, is_name, is_quotable, name_words, secret_name, short_scalar
+from mcp_lenient.values.display import in_json, is_name, is_quotable, is_secret_name, name_words, short_scalar
 from mcp_lenient.values.json_values import looks_like_json, may_be_rounded, same_json
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
@@ -47,7 +47,7 @@ _AROUND: Final = " \t\r\n[]\"'`"
 _EDGES: Final = re.compile(r"\A[\W_]|[\W_]\Z")
 _SIGNS: Final = ("/", ":", ",", ";", "|", "@", " - ", " ")
 """The signs between parts of a text that may be values of their own."""
-_SIGN: Final = re.compile(r"[,;\n]")
+_LIST_SEPARATOR: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
 _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
@@ -97,19 +97,19 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
         return [member for member in members if _says_nothing(member)][:_MAX_NEAR]
     if len(text) > _MAX_TEXT or place.node.cached(allows_one_value):
         return ()
-    words, bare = name_words(text), text.strip(_AROUND)
-    close, begun = [], []
-    for member, whole in members.items() if words else ():
+    sent_words, bare = name_words(text), text.strip(_AROUND)
+    close, cut_off = [], []
+    for member, member_words in members.items() if sent_words else ():
         # The signs around a text may turn it: `-date` sorts the other way.
-        if _has_words(words, whole) and _EDGES.findall(bare) == _EDGES.findall(member):
+        if _has_words(sent_words, member_words) and _EDGES.findall(bare) == _EDGES.findall(member):
             close.append(member)
-        elif _is_cut_off(words, whole):
-            begun.append(member)
-    near = close or (begun if len(begun) == 1 else [])
+        elif _is_cut_off(sent_words, member_words):
+            cut_off.append(member)
+    near = close or (cut_off if len(cut_off) == 1 else [])
     # One value of a text that has several would drop the others; in another case it may be another unit or symbol.
-    is_several = _SIGN.search(text) and not any(map(_SIGN.search, near))
-    is_other = any(fold_case(bare) == fold_case(member) and bare != member for member in close)
-    return () if is_several or is_other else near[:_MAX_NEAR]
+    is_several = _LIST_SEPARATOR.search(text) and not any(map(_LIST_SEPARATOR.search, near))
+    differs_in_case_alone = any(fold_case(bare) == fold_case(member) and bare != member for member in close)
+    return () if is_several or differs_in_case_alone else near[:_MAX_NEAR]
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
@@ -117,10 +117,12 @@ def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
     return {text: name_words(text) for text in islice(texts, _MAX_KEYS)}
 
 
-def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
-    if len(words) != len(whole):
+def _has_words(sent_words: Sequence[str], member_words: Sequence[str]) -> bool:
+    if len(sent_words) != len(member_words):
         return False
-    differing = [sorted(pair, key=len) for pair in zip(words, whole, strict=True) if pair[0] != pair[1]]
+    differing = [
+        sorted(pair, key=len) for pair in zip(sent_words, member_words, strict=True) if pair[0] != pair[1]
+    ]
     if len(differing) != 1:
         return not differing
     short, long = differing[0]
@@ -128,13 +130,13 @@ def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
     return is_ending or (len(short) > 4 and same_word(short, long))
 
 
-def _is_cut_off(words: Sequence[str], whole: Sequence[str]) -> bool:
-    """Return whether the last word lacks two letters or more; other words may follow it."""
-    *before, last = words
+def _is_cut_off(sent_words: Sequence[str], member_words: Sequence[str]) -> bool:
+    """Return whether the last sent word lacks two letters or more; other words may follow it in the member."""
+    *before, last = sent_words
     at = len(before)
-    if list(whole[:at]) != before or len(whole) <= at or len(last) < 3:
+    if list(member_words[:at]) != before or len(member_words) <= at or len(last) < 3:
         return False
-    return whole[at].startswith(last) and len(whole[at]) - len(last) > 1
+    return member_words[at].startswith(last) and len(member_words[at]) - len(last) > 1
 
 
 def as_list(place: Place, text: str) -> Iterator[list[Any]]:
@@ -281,12 +283,12 @@ def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]
     """An object with undeclared names at other places, read as the names that they are like, or left out."""
     names = _names_at(place, value)
     if names.unknown:
-        homes = _homes(names)
-        targets = _likely_targets(names, homes)
+        holders = _holders(names)
+        targets = _likely_targets(names, holders)
         yield from _moved_out(names)
-        yield from _moved_inside(names, homes)
+        yield from _moved_inside(names, holders)
         yield from _renamed(names, targets)
-        yield from _without_empty(names, {*homes, *(key for key in targets if targets[key])})
+        yield from _without_empty(names, {*holders, *(key for key in targets if targets[key])})
 
 
 def _names_at(place: Place, value: Mapping[str, Any]) -> Names:
@@ -306,7 +308,7 @@ def _names_at(place: Place, value: Mapping[str, Any]) -> Names:
     )
 
 
-def _likely_targets(names: Names, homes: Mapping[str, str]) -> dict[str, Sequence[str]]:
+def _likely_targets(names: Names, holders: Mapping[str, str]) -> dict[str, Sequence[str]]:
     """Return which undeclared names may be meant as which declared ones, those most like them."""
     likely = {key: _most_like(names, key) for key in names.unknown}
     for _ in names.unknown:
@@ -317,7 +319,7 @@ def _likely_targets(names: Names, homes: Mapping[str, str]) -> dict[str, Sequenc
             if len(matches) > 1 and not taken.isdisjoint(matches):
                 likely[key] = [name for name in matches if name not in taken and name in names.missing]
     likely |= {key: [name] for key, name in _in_other_words(names).items() if not likely[key]}
-    return {key: [name for name in matches if homes.get(key) != name] for key, matches in likely.items()}
+    return {key: [name for name in matches if holders.get(key) != name] for key, matches in likely.items()}
 
 
 def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
@@ -328,7 +330,7 @@ def may_hold_several(place: Place, value: Mapping[str, Any], sent: str) -> bool:
     names = _names_at(place, value)
     if sent not in names.unknown or len(names.missing) < 2:
         return False
-    targets = _likely_targets(names, _homes(names))
+    targets = _likely_targets(names, _holders(names))
     is_missing = {*targets[sent]} <= {*names.missing}
     if len(targets[sent]) > 1 or not is_missing:
         return is_missing
@@ -476,8 +478,8 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
     ours, theirs = name_words(sent), name_words(name)
     if "".join(ours) == "".join(theirs):
         return keeps_unit(node, sent, name)
-    is_longer_or_public = len(ours) > len(theirs) or not secret_name(name)  # `token_name` is no token
-    if sorted(ours) == sorted(theirs) or (secret_name(sent) and is_longer_or_public):
+    is_longer_or_public = len(ours) > len(theirs) or not is_secret_name(name)  # `token_name` is no token
+    if sorted(ours) == sorted(theirs) or (is_secret_name(sent) and is_longer_or_public):
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
     is_number = bool(kinds) or (isinstance(value, (int, float)) and not isinstance(value, bool))
@@ -493,7 +495,7 @@ def _may_rename(node: Node, value: Any, sent: str, name: str) -> bool:
     return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
 
 
-def _homes(names: Names) -> dict[str, str]:
+def _holders(names: Names) -> dict[str, str]:
     """Return the undeclared names that belong inside one declared object, with its name."""
     holders: dict[str, list[str]] = {key: [] for key in names.unknown}
     nodes = names.place.node.property_nodes
@@ -516,10 +518,10 @@ def _fields(node: Node) -> frozenset[str]:
     return frozenset((*node.names, *items))
 
 
-def _moved_inside(names: Names, homes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _moved_inside(names: Names, holders: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield fields beside an object moved into it; those of a missing list become its only item."""
-    for name in dict.fromkeys(homes.values()):
-        fields = {key: names.value[key] for key, holder in homes.items() if holder == name}
+    for name in dict.fromkeys(holders.values()):
+        fields = {key: names.value[key] for key, holder in holders.items() if holder == name}
         inner = {**names.value.get(name, {}), **fields}
         holder = inner if _expects(names.place.node.property_nodes[name], "object") else [inner]
         yield {**_without(names.value, fields), name: holder}
@@ -527,15 +529,15 @@ def _moved_inside(names: Names, homes: Mapping[str, str]) -> Iterator[dict[str, 
 
 def _moved_out(names: Names) -> Iterator[dict[str, Any]]:
     """Yield the arguments in the only undeclared name that holds declared ones, moved to the top."""
-    value, held = names.value, {}
+    value, fields_by_wrapper = names.value, {}
     for key in names.unknown:
         inner = value[key] if isinstance(value[key], Mapping) else {}
         fields = {name: inner[name] for name in names.absent if name in inner}
         # What stays behind may be ignored, or say something else of what is moved: `{"not": {"status": "open", "n": 1}}`.
-        is_around = len(fields) == len(inner) or fields.keys() >= {*names.missing}
-        if fields and (is_around or fold_name(key) in WRAPPERS):
-            held[key] = fields
-    for key, fields in held.items() if len(held) == 1 else ():
+        is_wrapper = len(fields) == len(inner) or fields.keys() >= {*names.missing}
+        if fields and (is_wrapper or fold_name(key) in WRAPPERS):
+            fields_by_wrapper[key] = fields
+    for key, fields in fields_by_wrapper.items() if len(fields_by_wrapper) == 1 else ():
         rest = _without(value[key], fields)
         yield {**_without(value, [key]), **({key: rest} if rest else {}), **fields}
 

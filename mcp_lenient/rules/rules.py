@@ -26,7 +26,7 @@ from mcp_lenient.rules.words import (
 )
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import bare_key, name_words, secret_name
+from mcp_lenient.values.display import bare_key, is_secret_name, name_words
 from mcp_lenient.values.json_values import (
     JSON,
     Dialect,
@@ -306,14 +306,14 @@ def allows_one_value(node: Node) -> bool:
     return len({repr(scalar) for scalar in scalars if scalar not in (None, "")}) < 2
 
 
-def only_values(place: Place, value: Any) -> list[Any]:
+def spelled_constants(place: Place, value: Any) -> list[Any]:
     """Return the values that a text spells and that are the only ones of a branch, ``"DELETE"`` for ``"delete"``.
 
     No rule says them for the caller, nor reads the text as another value.
     """
     branches = place.node.branches if isinstance(value, str) and place.node.is_union else ()
-    only = (branch for branch in branches if branch.enum is not None and branch.cached(allows_one_value))
-    return [member for branch in only for member in _members(branch, value)]
+    constants = (branch for branch in branches if branch.enum is not None and branch.cached(allows_one_value))
+    return [member for branch in constants for member in _spelled_members(branch, value)]
 
 
 def worst_tier(cost: int) -> int:
@@ -422,10 +422,10 @@ _NULL_TEXTS: Final = frozenset({"null", "None", "none"})
 
 def fold_enum(place: Place, text: str) -> Iterable[Any]:
     """``"FAST"`` to ``"fast"``, ``"2"`` to 2: an enum value that differs in spelling alone."""
-    return _members(place.node, text) or place.node.cached(_spellings).alike(text.strip())
+    return _spelled_members(place.node, text) or place.node.cached(_spellings).alike(text.strip())
 
 
-def _members(node: Node, text: str) -> Collection[Any]:
+def _spelled_members(node: Node, text: str) -> Collection[Any]:
     """Return the only enum value that a text spells; null too, where it is accepted and the text is a word for it."""
     spellings = node.cached(_spellings)
     if len(text) > spellings.longest:  # of a large union, each branch would read it
@@ -582,13 +582,13 @@ def _listed_items(node: Node) -> KnownItems:
 
 def wrapped_value(place: Place, value: dict[str, Any]) -> Iterable[Any]:
     """``{"type": "float", "value": 2}`` and ``{"value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
-    if _is_in_its_name(place, value) or value.keys() == {"value"}:
+    if _is_keyed_by_own_name(place, value) or value.keys() == {"value"}:
         return (*value.values(),)
     is_typed = value.keys() == {"type", "value"} and isinstance(value["type"], str)
     return (value["value"],) if is_typed else ()
 
 
-def _is_in_its_name(place: Place, value: Mapping[str, Any]) -> bool:
+def _is_keyed_by_own_name(place: Place, value: Mapping[str, Any]) -> bool:
     return len(value) == 1 and place.name is not None and place.name in value
 
 
@@ -596,7 +596,7 @@ def _is_in_its_name(place: Place, value: Mapping[str, Any]) -> bool:
 def _no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
     node, is_list = place.node, place.node.is_only("array")
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix_items
-    is_taken = is_list and not _is_in_its_name(place, sent) and _takes_as_item(node, sent)
+    is_taken = is_list and not _is_keyed_by_own_name(place, sent) and _takes_as_item(node, sent)
     return not takes_any and node.items.names.isdisjoint(sent) and not is_taken
 
 
@@ -607,7 +607,7 @@ def _no_json(place: Place, sent: dict[str, Any] | list[Any], _content: Any) -> b
 
 @_guard("what it holds is nothing, several, or not of the type that it names")
 def _one_value(place: Place, sent: dict[str, Any], content: Any) -> bool:
-    if _is_in_its_name(place, sent):  # what was sent inside a wrapper is not left out
+    if _is_keyed_by_own_name(place, sent):  # what was sent inside a wrapper is not left out
         return content not in (None, "") or place.node.accepts(content)
     if "type" not in sent:
         return not (content is None or isinstance(content, (list, dict)))
@@ -685,8 +685,10 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
         item_types = [frozenset(item.declared_types or ()) for item in (*node.prefix_items, *rest)]
         if not all(types and types <= _NUMBERS for types in item_types):
             return ()
-        return _unless_none(numbers_in(text, may_round=all("integer" in types for types in item_types)))
-    members, separators = node.items.cached(_listing)
+        return _unless_none(
+            numbers_in(text, allow_large_integers=all("integer" in types for types in item_types))
+        )
+    members, separators = node.items.cached(_texts_and_separators)
     splits = (text.split(separator) for separator in separators if separator in text)
     listed = ([part.strip() for part in parts] for parts in splits)
     return _unless_none(next((parts for parts in listed if members.issuperset(parts)), None))
@@ -702,7 +704,7 @@ def _no_other_comma(_place: Place, text: str, items: list[Any]) -> bool:
     return isinstance(items[0], str) or not may_be_in_numbers(text)
 
 
-def _listing(node: Node) -> tuple[frozenset[str], Sequence[str]]:
+def _texts_and_separators(node: Node) -> tuple[frozenset[str], Sequence[str]]:
     """Return the texts of an enum that has nothing else, and the signs that may part a list of them, as they are in none."""
     texts = [member for member in node.enum or () if isinstance(member, str)]
     signs = [sign for sign in ",;|\n" if not any(sign in text for text in texts)]
@@ -877,7 +879,7 @@ def is_qualified(sent: str, name: str) -> bool:
     """Return whether a name is another one with words in front, and neither is an identifier or a secret."""
     ours, theirs = name_words(sent), name_words(name)
     is_longer = bool(theirs) and len(ours) > len(theirs) and ours[-len(theirs) :] == theirs
-    return is_longer and not (is_identifier(name) or secret_name(sent) or secret_name(name))
+    return is_longer and not (is_identifier(name) or is_secret_name(sent) or is_secret_name(name))
 
 
 _ARTICLES: Final = frozenset(("the", "a", "an"))
@@ -927,7 +929,7 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
     if len(arguments) == 1:
         yield from _in_only_key(place, *arguments.items())
     if len(unknown) == 1 and unknown[0] in WRAPPERS:
-        yield from _under_other_name(place, arguments, unknown[0])
+        yield from _with_renamed_wrapper(place, arguments, unknown[0])
 
 
 @_guard("in a destructive tool, only a known wrapper around all arguments is taken off")
@@ -964,13 +966,13 @@ def _is_of_schemas(content: _Arguments) -> bool:
     return len(schemas) == len(content) and are_typed
 
 
-def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iterator[_Arguments]:
+def _with_renamed_wrapper(place: Place, arguments: _Arguments, wrapper_key: str) -> Iterator[_Arguments]:
     """Yield the arguments with a wrapper renamed to the missing required object that has such a name."""
-    node, content = place.node, _object_in(place, arguments[wrapper])
+    node, content = place.node, _object_in(place, arguments[wrapper_key])
     names = node.required & WRAPPERS & node.properties.keys() - arguments.keys()
     missing = [name for name in names if node.property_nodes[name].is_only("object")]
     if content and len(missing) == 1:
-        renamed = {wrapper: (missing[0], content)}
+        renamed = {wrapper_key: (missing[0], content)}
         yield dict(renamed.get(key, (key, value)) for key, value in arguments.items())
 
 
@@ -985,26 +987,30 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     """Flat fields to the object that they belong to: the only parameter, or the only missing one or its only item."""
     node = place.node
     if arguments and len(node.properties) == 1:
-        ((name, only),) = node.property_nodes.items()
-        inner = [branch.property_nodes[name] for branch in only.branches if name in branch.properties]
+        ((name, only_parameter),) = node.property_nodes.items()
+        inner = [
+            branch.property_nodes[name] for branch in only_parameter.branches if name in branch.properties
+        ]
         declared = (branch.declared_types or () for child in inner for branch in child.branches)
-        holds_itself = any("array" in types for types in declared)
+        has_same_named_list = any("array" in types for types in declared)
         # A scalar in place of the object may be meant for any of its properties.
-        is_free = name not in arguments or (holds_itself and isinstance(arguments[name], list))
-        if is_free and any(arguments.keys() <= branch.properties.keys() for branch in only.branches):
+        may_be_wrapped = name not in arguments or (has_same_named_list and isinstance(arguments[name], list))
+        if may_be_wrapped and any(
+            arguments.keys() <= branch.properties.keys() for branch in only_parameter.branches
+        ):
             yield {name: arguments}
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
     missing = [*(node.required - arguments.keys())] if flat else []
     if len(missing) == 1:
         (name,) = missing
         others = {key: value for key, value in arguments.items() if key not in flat}
-        if _is_open_for(node, name, arguments, flat):
+        if _is_missing_wrapper_for(node, name, arguments, flat):
             yield {**others, name: flat}
-        if _is_only_list_for(node, name, flat):
+        if _is_only_list_of(node, name, flat):
             yield {**others, name: [flat]}
 
 
-def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments) -> bool:
+def _is_missing_wrapper_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments) -> bool:
     """Return whether flat fields belong in the only parameter missing: an open object that has a name for such fields."""
     nodes = node.property_nodes
     # One of another name would swallow misspelled names and those of another tool.
@@ -1018,7 +1024,7 @@ def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments)
     return not is_other and (bool(more) or not is_object)
 
 
-def _is_only_list_for(node: Node, name: str, flat: _Arguments) -> bool:
+def _is_only_list_of(node: Node, name: str, flat: _Arguments) -> bool:
     """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
     nodes = node.property_nodes
     lists = [(key, branch) for key in nodes for branch in nodes[key].branches if branch.may_be("array")]

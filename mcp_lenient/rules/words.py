@@ -298,12 +298,12 @@ def has_delimiter(text: str) -> bool:
     return _DELIMITER.search(text) is not None
 
 
-def numbers_in(text: str, *, may_round: bool = True) -> list[int | float] | None:
+def numbers_in(text: str, *, allow_large_integers: bool = True) -> list[int | float] | None:
     """Split a text into numbers at semicolons, else at commas, else at spaces; None if a part is not a number."""
     parts = text.strip().split(_separator(text))
     numbers: list[int | float] = []
     for part in parts:
-        number = number_in_text(part) if may_round else exact_number_in_text(part)
+        number = number_in_text(part) if allow_large_integers else exact_number_in_text(part)
         if number is None:
             return None
         numbers.append(number)

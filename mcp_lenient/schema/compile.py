@@ -14,22 +14,22 @@ from mcp_lenient.schema.drafts import (
     ANNOTATIONS,
     ASSERTIONS,
     DEFINITIONS,
-    NAMED,
     NOT_READ,
-    ONE,
-    SEVERAL,
+    SCHEMA_LISTS,
+    SCHEMA_MAPS,
+    SINGLE_SCHEMAS,
     UNREAD,
     Schema,
-    modern,
-    ref_stands_alone,
+    ref_ignores_siblings,
     subschemas,
+    to_2020_12,
     with_subschemas,
 )
 from mcp_lenient.schema.named import NamedSchemas, Resource
 from mcp_lenient.schema.references import resolve
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import encodable
-from mcp_lenient.values.json_values import nests_less, pointer
+from mcp_lenient.values.json_values import nests_at_most, pointer
 
 _MAX_DEPTH: Final = 200
 """Levels of JSON in a schema, and nested schemas for one value; the validator's limit is 255."""
@@ -51,7 +51,7 @@ _INVERTING: Final[Mapping[str, tuple[str, ...]]] = {
     "contains": ("contains", "minContains", "maxContains"),
 }
 """Keywords that refuse more values if their schema accepts more, with their dependent keywords."""
-_KNOWN_KEYWORDS: Final = ASSERTIONS | NAMED | SEVERAL | ONE
+_KNOWN_KEYWORDS: Final = ASSERTIONS | SCHEMA_MAPS | SCHEMA_LISTS | SINGLE_SCHEMAS
 """Keywords that affect validation; any other may be deleted if it breaks the schema."""
 
 
@@ -73,12 +73,12 @@ class ReadableSchema:
 
     def may_enter(self, value: object) -> bool:
         """Return whether the check, written in C or Rust, can walk a value without overflowing the stack."""
-        return not self.recursive or nests_less(value, _DEEPEST_VALUE)
+        return not self.recursive or nests_at_most(value, _DEEPEST_VALUE)
 
     @property
     def summary(self) -> str:
         """A sentence that lists the parts taken out."""
-        places = [f"{place or '/'} ({why})" for place, why in islice(self.unread.items(), _MAX_LISTED)]
+        places = [f"{path or '/'} ({why})" for path, why in islice(self.unread.items(), _MAX_LISTED)]
         more = len(self.unread) - len(places)
         return f"not judged or repaired at {', '.join(places)}{f' and {more} more places' if more else ''}"
 
@@ -93,9 +93,9 @@ class _Translation:
         if not isinstance(published, Mapping):
             msg = f"a schema must be an object, got {published!r}."
             raise SchemaError(msg)
-        self._ref_alone = ref_stands_alone(published)
+        self._ref_ignores_siblings = ref_ignores_siblings(published)
         self._schemas: list[Schema] = []
-        self._places: dict[int, Path] = {}
+        self._paths: dict[int, Path] = {}
         """The path of a translated schema, by its id; of one that only references lead to, the published path."""
         self._translated: dict[int, tuple[Path, Schema]] = {}
         """The path and translation of a published schema, by its id."""
@@ -103,7 +103,7 @@ class _Translation:
         """The target of a translated ``$ref``, by the id of the schema that has it."""
         self._references: list[tuple[Schema, Resource]] = []
         """The schemas with a ``$ref``, each with the resource that it is in."""
-        self._named = NamedSchemas()
+        self._registry = NamedSchemas()
         self._unread: dict[Path, str] = {}
         self._recursive = False
         self._root: Schema = self._translate(published, (), Resource(published))
@@ -111,11 +111,11 @@ class _Translation:
     def result(self) -> ReadableSchema:
         self._follow_references()
         if self._targets:
-            self._take_out_costly()
+            self._mark_costly()
         try:
             return self._ready()
         except SchemaError:
-            self._take_out_broken()
+            self._mark_broken()
             self._keep_targets()
             return self._ready()
 
@@ -126,70 +126,76 @@ class _Translation:
 
     # Translating
 
-    def _translate(self, schema: Any, place: Path, resource: Resource, origin: Path = ()) -> Any:
+    def _translate(self, schema: Any, path: Path, resource: Resource, published_path: Path = ()) -> Any:
         if isinstance(schema, bool):
             return schema
-        new: Schema = {}
-        self._schemas.append(new)
-        self._places[id(new)] = origin or place
+        translated: Schema = {}
+        self._schemas.append(translated)
+        self._paths[id(translated)] = published_path or path
         if not isinstance(schema, Mapping):
-            return self._take_out(new, "not a schema")
-        if len(place) > _MAX_DEPTH or len(self._schemas) > _MAX_SCHEMAS:
-            return self._take_out(new, "nested too deep, or too many schemas")
-        self._translated[id(schema)] = place, new
-        if not (self._ref_alone and "$ref" in schema):
-            resource = self._named.enter(schema, resource)
-        new.update(modern(schema, ref_alone=self._ref_alone, is_root=not place))
-        self._translate_below(new, place, resource)
-        if not NOT_READ.isdisjoint(new) or {"$ref", "$dynamicRef"} <= new.keys():
-            return self._take_out(new, f"{min((NOT_READ | {'$dynamicRef'}) & new.keys())} is not read")
-        if "$ref" in new or "$dynamicRef" in new:
-            self._references.append((new, resource))
-        return new
+            return self._mark_unreadable(translated, "not a schema")
+        if len(path) > _MAX_DEPTH or len(self._schemas) > _MAX_SCHEMAS:
+            return self._mark_unreadable(translated, "nested too deep, or too many schemas")
+        self._translated[id(schema)] = path, translated
+        if not (self._ref_ignores_siblings and "$ref" in schema):
+            resource = self._registry.enter(schema, resource)
+        translated.update(to_2020_12(schema, ref_alone=self._ref_ignores_siblings, is_root=not path))
+        self._translate_below(translated, path, resource)
+        if not NOT_READ.isdisjoint(translated) or {"$ref", "$dynamicRef"} <= translated.keys():
+            return self._mark_unreadable(
+                translated, f"{min((NOT_READ | {'$dynamicRef'}) & translated.keys())} is not read"
+            )
+        if "$ref" in translated or "$dynamicRef" in translated:
+            self._references.append((translated, resource))
+        return translated
 
-    def _translate_below(self, new: Schema, place: Path, resource: Resource) -> None:
-        for keyword, value in list(new.items()):
-            here = (*place, keyword)
-            if keyword in NAMED and isinstance(value, Mapping):
+    def _translate_below(self, translated: Schema, path: Path, resource: Resource) -> None:
+        for keyword, value in list(translated.items()):
+            here = (*path, keyword)
+            if keyword in SCHEMA_MAPS and isinstance(value, Mapping):
                 names = [name for name in value if isinstance(name, str) and encodable(name) == name]
-                new[keyword] = {name: self._translate(value[name], (*here, name), resource) for name in names}
+                translated[keyword] = {
+                    name: self._translate(value[name], (*here, name), resource) for name in names
+                }
                 if len(names) < len(value):
                     self._unread.setdefault(here, "a name that is not a JSON string")
-                    new[UNREAD] = True
-                    new.pop("additionalProperties", None)
-            elif keyword in SEVERAL and isinstance(value, (list, tuple)):
+                    translated[UNREAD] = True
+                    translated.pop("additionalProperties", None)
+            elif keyword in SCHEMA_LISTS and isinstance(value, (list, tuple)):
                 several = enumerate(value)
-                new[keyword] = [self._translate(sub, (*here, str(at)), resource) for at, sub in several]
-            elif keyword in ONE and isinstance(value, Mapping):
-                new[keyword] = self._translate(value, here, resource)
+                translated[keyword] = [
+                    self._translate(sub, (*here, str(at)), resource) for at, sub in several
+                ]
+            elif keyword in SINGLE_SCHEMAS and isinstance(value, Mapping):
+                translated[keyword] = self._translate(value, here, resource)
 
     def _follow_references(self) -> None:
-        for new, resource in self._references:  # grows meanwhile
-            is_dynamic = "$dynamicRef" in new
-            reference = new.pop("$dynamicRef" if is_dynamic else "$ref")
-            referred = self._named.target_of(reference, resource, is_dynamic=is_dynamic)
+        for translated, resource in self._references:  # grows meanwhile
+            is_dynamic = "$dynamicRef" in translated
+            reference = translated.pop("$dynamicRef" if is_dynamic else "$ref")
+            referred = self._registry.target_of(reference, resource, is_dynamic=is_dynamic)
             target = None if referred is None else referred.schema
             if isinstance(target, Mapping) and referred is not None:
                 if id(target) not in self._translated:
-                    place = self._free_place()
-                    translated = self._translate(target, place, referred.resource, referred.path)
-                    self._root["$defs"][place[-1]] = translated
-                place, self._targets[id(new)] = self._translated[id(target)]
-                new["$ref"] = _reference(place)
+                    path = self._free_place()
+                    definition = self._translate(target, path, referred.resource, referred.path)
+                    self._root["$defs"][path[-1]] = definition
+                path, self._targets[id(translated)] = self._translated[id(target)]
+                translated["$ref"] = _reference(path)
             elif isinstance(target, bool):
-                new.update({} if target else {"not": {}})
+                translated.update({} if target else {"not": {}})
             else:
                 where = "no schema in it, or to several" if is_dynamic else "no schema in it"
-                self._take_out(new, f"{str(reference)[:_REASON_LENGTH]!r} leads to {where}")
+                self._mark_unreadable(translated, f"{str(reference)[:_REASON_LENGTH]!r} leads to {where}")
 
     def _free_place(self) -> Path:
         return "$defs", f"referred-to-{len(self._root.setdefault('$defs', {}))}"
 
     # Unreadable parts
 
-    def _take_out(self, schema: Schema, reason: str, broken: frozenset[str] = frozenset()) -> Schema:
+    def _mark_unreadable(self, schema: Schema, reason: str, broken: frozenset[str] = frozenset()) -> Schema:
         """Remove all keywords of a schema except readable ones about contained values."""
-        self._unread.setdefault(self._places[id(schema)], reason)
+        self._unread.setdefault(self._paths[id(schema)], reason)
         staying = ANNOTATIONS | DEFINITIONS | (_BELOW - broken)
         for keyword in schema.keys() - staying:
             del schema[keyword]
@@ -202,11 +208,11 @@ class _Translation:
         self._targets.pop(id(schema), None)
         return schema
 
-    def _take_out_costly(self) -> None:
+    def _mark_costly(self) -> None:
         """Take out what refers to itself for the same value, and what references multiply beyond the bound."""
         for schema, leads_back in self._inner_first(_IN_PLACE):
             if leads_back:
-                self._take_out(schema, "refers to itself for the same value")
+                self._mark_unreadable(schema, "refers to itself for the same value")
         most = max(_MAX_EXPANDED, len(self._schemas))
         reason = f"its references expand to more than {most} schemas, or {_MAX_DEPTH} in a row"
         costs: dict[int, tuple[int, int]] = {}
@@ -216,7 +222,7 @@ class _Translation:
                 count, depth = costs[id(schema)] = self._cost(schema, costs)
                 if count <= most and depth <= _MAX_DEPTH:
                     break
-                self._take_out(schema, reason, broken)
+                self._mark_unreadable(schema, reason, broken)
             else:
                 costs[id(schema)] = 1, 1
 
@@ -263,7 +269,7 @@ class _Translation:
             elif is_open[id(sub)]:
                 leading_back.add(id(schema))
 
-    def _take_out_broken(self) -> None:
+    def _mark_broken(self) -> None:
         for schema in self._schemas:
             # With its subschemas and reference replaced, only its own errors remain.
             alone = with_subschemas({k: v for k, v in schema.items() if k != "$ref"}, lambda _sub: True)
@@ -277,16 +283,16 @@ class _Translation:
                 del schema[keyword]
             of_keyword = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
             if of_keyword or not faults:
-                self._take_out(schema, next(iter(of_keyword.values()), reason), frozenset(of_keyword))
+                self._mark_unreadable(schema, next(iter(of_keyword.values()), reason), frozenset(of_keyword))
 
     def _keep_targets(self) -> None:
         """Move the targets of references out of the parts that were taken out."""
         for schema in self._schemas:
             target = self._targets.get(id(schema))
             if target is not None and resolve(self._root, schema["$ref"]) is not target:
-                place = self._free_place()
-                self._root["$defs"][place[-1]] = target
-                schema["$ref"] = _reference(place)
+                path = self._free_place()
+                self._root["$defs"][path[-1]] = target
+                schema["$ref"] = _reference(path)
 
     def _relax(self) -> None:
         """Loosen keywords that would refuse more values now that a schema in them accepts anything."""
@@ -301,8 +307,8 @@ class _Translation:
                 waiting.append(parent)
 
 
-def _reference(place: Path) -> str:
-    return "#" + quote(pointer(place), safe="/~$")
+def _reference(path: Path) -> str:
+    return "#" + quote(pointer(path), safe="/~$")
 
 
 def _loosen(parent: Schema, keyword: str) -> None:

@@ -18,14 +18,16 @@ UNREAD: Final = "x-mcp-lenient-unread"
 """Our keyword for a schema that cannot be read: any value is valid, and no rule applies."""
 DEFAULT: Final = "x-mcp-lenient-default"
 """Our keyword for the union of a schema, its first branch, and the default that the schema states and refuses."""
-ONE: Final = frozenset(
+SINGLE_SCHEMAS: Final = frozenset(
     "additionalProperties unevaluatedProperties unevaluatedItems items contains propertyNames not if then else "
     "contentSchema".split()
 )
 """Keywords whose value is a schema."""
-SEVERAL: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+SCHEMA_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
-NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
+SCHEMA_MAPS: Final = frozenset(
+    {"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"}
+)
 """Keywords whose value maps names to schemas."""
 CONDITIONS: Final = frozenset("not if contains propertyNames contentSchema".split())
 """Keywords whose schemas must not hold, or decide about others: they are neither closed nor widened."""
@@ -44,7 +46,7 @@ _OUTSIDE_UNION: Final = ANNOTATIONS | DEFINITIONS | {"discriminator"}
 Schema = dict[str, Any]
 
 
-def ref_stands_alone(root: Mapping[str, Any]) -> bool:
+def ref_ignores_siblings(root: Mapping[str, Any]) -> bool:
     """Return whether the schema's dialect ignores keywords beside ``$ref``."""
     return _REF_ALONE.search(str(root.get("$schema"))) is not None
 
@@ -52,11 +54,11 @@ def ref_stands_alone(root: Mapping[str, Any]) -> bool:
 def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each subschema of a translated schema, with its keyword; values may be invalid schemas."""
     for keyword, value in schema.items():
-        if keyword in NAMED and isinstance(value, Mapping):
+        if keyword in SCHEMA_MAPS and isinstance(value, Mapping):
             yield from ((keyword, sub) for sub in value.values())
-        elif keyword in SEVERAL and isinstance(value, (list, tuple)):
+        elif keyword in SCHEMA_LISTS and isinstance(value, (list, tuple)):
             yield from ((keyword, sub) for sub in value)
-        elif keyword in ONE:
+        elif keyword in SINGLE_SCHEMAS:
             yield keyword, value
 
 
@@ -73,16 +75,16 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> 
     """Return a copy of a translated schema with ``change(sub)`` for each subschema."""
     new = dict(schema)
     for keyword, value in schema.items():
-        if keyword in NAMED and isinstance(value, Mapping):
+        if keyword in SCHEMA_MAPS and isinstance(value, Mapping):
             new[keyword] = {name: change(sub) for name, sub in value.items()}
-        elif keyword in SEVERAL and isinstance(value, (list, tuple)):
+        elif keyword in SCHEMA_LISTS and isinstance(value, (list, tuple)):
             new[keyword] = [change(sub) for sub in value]
-        elif keyword in ONE and isinstance(value, Mapping):
+        elif keyword in SINGLE_SCHEMAS and isinstance(value, Mapping):
             new[keyword] = change(value)
     return new
 
 
-def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
+def to_2020_12(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
     """Return a copy of one schema translated to 2020-12; its subschemas are the same objects."""
     new = {name: value for name, value in schema.items() if isinstance(name, str) and name not in _DROPPED}
     if ref_alone and isinstance(new.get("$ref"), str):

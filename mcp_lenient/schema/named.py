@@ -14,7 +14,7 @@ from mcp_lenient.values.json_values import tokens_of
 _LONGEST: Final = 2_000
 """Characters of an address: each reference is joined with one."""
 _DYNAMIC: Final = {"2020-12": '"$dynamicRef": "#meta"', "2019-09": '"$recursiveRef": "#"'}
-"""How the vocabularies of a draft refer to its schema of schemas, by the only way that leads to them."""
+"""How the vocabularies of a draft refer to its metaschema, by the only way that leads to them."""
 
 
 class Resource(NamedTuple):
@@ -39,8 +39,8 @@ class NamedSchemas:
         self._resources: dict[str, Resource] = {}
         self._anchors: dict[tuple[int, str], FoundSchema] = {}
         """The schema of an anchor, by the id of the resource's schema."""
-        self._dynamic: dict[str, list[FoundSchema]] = {}
-        self._whole: Mapping[str, Any] | None = None
+        self._dynamic_anchors: dict[str, list[FoundSchema]] = {}
+        self._root_schema: Mapping[str, Any] | None = None
 
     def enter(self, schema: Mapping[str, Any], resource: Resource) -> Resource:
         """Return the resource that a schema is in, and note its names."""
@@ -50,8 +50,8 @@ class NamedSchemas:
                 anchors.append(address[1:])
             else:
                 resource = Resource(schema, _joined(resource.address, address.partition("#")[0]))
-        if self._whole is None:
-            self._whole = resource.schema
+        if self._root_schema is None:
+            self._root_schema = resource.schema
         if resource.address is not None:
             self._resources.setdefault(resource.address, resource)
         target = FoundSchema(schema, resource)
@@ -59,7 +59,7 @@ class NamedSchemas:
             if isinstance(anchor, str):
                 self._anchors.setdefault((id(resource.schema), anchor), target)
         if isinstance(anchors[1], str):
-            self._dynamic.setdefault(anchors[1], []).append(target)
+            self._dynamic_anchors.setdefault(anchors[1], []).append(target)
         return resource
 
     def target_of(self, reference: Any, resource: Resource, *, is_dynamic: bool) -> FoundSchema | None:
@@ -77,8 +77,8 @@ class NamedSchemas:
         if not is_dynamic or target is None or target.schema.get("$dynamicAnchor") != fragment:
             return target
         # The outermost resource on the way counts: the whole schema, or the only one that there is.
-        same = self._dynamic[fragment]
-        outermost = [other for other in same if other.resource.schema is self._whole] or same
+        same = self._dynamic_anchors[fragment]
+        outermost = [other for other in same if other.resource.schema is self._root_schema] or same
         return outermost[0] if len(outermost) == 1 else None
 
     def _resource(self, address: str | None) -> Resource | None:
@@ -91,7 +91,7 @@ class NamedSchemas:
 
 
 def _without_dynamic(schema: Any) -> Any:
-    """Return a copy of a schema of schemas, or of a vocabulary, that refers to the schema of schemas by its address."""
+    """Return a copy of a metaschema, or of a vocabulary, that refers to the metaschema by its address."""
     text = json.dumps(schema)
     for draft, keyword in _DYNAMIC.items():
         if f"/{draft}/" in schema.get("$id", ""):  # `id` in draft 4

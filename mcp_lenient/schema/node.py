@@ -13,7 +13,7 @@ from mcp_lenient.schema.checks import ANNOTATED, EXPECTED, Check, Formats, PartC
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
-from mcp_lenient.values.json_values import PYTHON_TYPES, json_type, same_json
+from mcp_lenient.values.json_values import JSON_TYPES, json_type, same_json
 from mcp_lenient.values.names import by_key
 
 MAX_BRANCHES: Final = 2_000
@@ -370,7 +370,7 @@ def _accepts(check: Check, value: Any) -> bool:
 
 def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
     """Return whether a value is of one of the JSON types; ``7.0`` is an integer unless ``exact_integers`` is set."""
-    kind = PYTHON_TYPES.get(type(value)) or json_type(value)
+    kind = JSON_TYPES.get(type(value)) or json_type(value)
     if types is None or kind in types or (kind == "integer" and "number" in types):
         return True
     return kind == "number" and "integer" in types and not exact_integers and value.is_integer()

@@ -16,7 +16,7 @@ from mcp_lenient.engine.reader import Plan
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.refusal.locations import below
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import has_credential, is_name, keys_naming_secret, name_words, secret_name
+from mcp_lenient.values.display import has_credential, is_name, is_secret_name, keys_naming_secret, name_words
 from mcp_lenient.values.json_values import looks_like_json
 
 LARGEST: Final = 50_000_000
@@ -136,7 +136,7 @@ def _below(
         child = None if alike is None else below(node, alike)
     if child is None and isinstance(value, Mapping) and value.keys() & properties:  # it wraps the arguments
         child = node
-    if secret_name(name, secret):
+    if is_secret_name(name, secret):
         hides = _SECRET
     return child, max(hides, _SHOWN if child is not None else _UNDECLARED)
 
@@ -152,7 +152,7 @@ def _text(text: str, node: Node | None, secret: Collection[str], hides: int, dep
 
 
 def _has_label(text: str, secret: Collection[str]) -> bool:
-    return any(secret_name(match[2], secret) for match in _LABELED.finditer(text))
+    return any(is_secret_name(match[2], secret) for match in _LABELED.finditer(text))
 
 
 def _takes_objects(node: Node | None) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp_lenient.refusal.locations import below
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import escaped_pointer, secret_name
+from mcp_lenient.values.display import escaped_pointer, is_secret_name
 from mcp_lenient.values.json_values import json_type, pointer
 from mcp_lenient.values.patches import entries
 
@@ -52,7 +52,7 @@ def shapes_of(
     waiting: deque[tuple[Path, Any, Node | None]] = deque([((), arguments, top)])
     while waiting and len(shapes) < LISTED:
         path, value, node = waiting.popleft()
-        is_secret = bool(path) and (secret_name(path[-1], secret) or (node is not None and node.secret))
+        is_secret = bool(path) and (is_secret_name(path[-1], secret) or (node is not None and node.secret))
         if path:
             place = {"pointer": escaped_pointer(pointer(path), secret)}
             shapes.append(place | ({"type": "secret"} if is_secret else _shape(value)))

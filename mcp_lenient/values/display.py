@@ -76,7 +76,7 @@ def name_words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
-def secret_name(name: object, more: Collection[str] = ()) -> bool:
+def is_secret_name(name: object, more: Collection[str] = ()) -> bool:
     """Return whether a parameter of this name holds a secret; ``more`` are other names that do."""
     if not isinstance(name, str):
         return False
@@ -104,7 +104,7 @@ def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[s
     if not isinstance(owner, Mapping):
         return frozenset()
     texts = ((key, text) for key, text in owner.items() if isinstance(text, str) and len(text) <= MAX_NAME)
-    named = (key for key, text in texts if _KEY.fullmatch(text) and secret_name(text, more))
+    named = (key for key, text in texts if _KEY.fullmatch(text) and is_secret_name(text, more))
     return frozenset(islice(named, 2))
 
 
@@ -139,12 +139,12 @@ def shown_name(name: object) -> str:
 
 def shown_label(text: str) -> str:
     """Return a program's name or version for logs; masked if it does not have the form of a label."""
-    return text if is_label(text) and not secret_name(text) else HIDDEN
+    return text if is_label(text) and not is_secret_name(text) else HIDDEN
 
 
 def shown_model(text: str) -> str:
     """Return a model's name for logs, with its tag: ``gpt-oss:20b``; masked if it does not have the form of one."""
-    return text if _MODEL.fullmatch(text) and not secret_name(text) else HIDDEN
+    return text if _MODEL.fullmatch(text) and not is_secret_name(text) else HIDDEN
 
 
 def shown_key(key: str) -> str:
@@ -153,7 +153,7 @@ def shown_key(key: str) -> str:
     if not named or _is_generated(key) or (not key.isdecimal() and _DIGIT_RUN.search(key)):
         return HIDDEN
     # In one word with digits, the part after `password` may be the password.
-    return HIDDEN if any(map(str.isdecimal, key)) and secret_name(key) else key
+    return HIDDEN if any(map(str.isdecimal, key)) and is_secret_name(key) else key
 
 
 _QUOTED_KEY = re.compile(r"([\"'`])(.+)\1", re.DOTALL)
@@ -172,7 +172,7 @@ def bare_key(key: str) -> str:
 def is_name(key: str) -> bool:
     """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender."""
     key = bare_key(key)
-    is_text = len(key.split()) > 1 and secret_name(key[:_LONGEST_SECRET])
+    is_text = len(key.split()) > 1 and is_secret_name(key[:_LONGEST_SECRET])
     return not (_PAIR.search(key) or is_text or _is_generated(key))
 
 
@@ -247,7 +247,7 @@ def first_fitting(entries: Sequence[Any], limit: int) -> list[Any]:
     return list(entries[: sum([size <= limit for size in accumulate(sizes)])])
 
 
-def sentence(text: object, limit: int) -> str:
+def one_line(text: object, limit: int) -> str:
     """Return an author's text as one printable line without URLs, shortened; empty for other types."""
     if not isinstance(text, str):
         return ""
@@ -260,7 +260,7 @@ def first_sentences(text: object, limit: int, most: int | None = None) -> str:
 
     Of a text with a URL it is the first alone: without the URL, the others may say nothing.
     """
-    line, most = sentence(text, 4 * limit), 1 if "://" in str(text)[: 4 * limit] else most
+    line, most = one_line(text, 4 * limit), 1 if "://" in str(text)[: 4 * limit] else most
     ends = [match.start() for match in re.finditer(r"(?<=[^.\s]{2}[.!?])\s|\Z", line)][:most]
     return cut(line[: max([end for end in ends if end <= limit], default=ends[0])], limit)
 
@@ -285,8 +285,8 @@ def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
     """Return a JSON Pointer for logs: at most 15 parts, masked unless they have the form of a name, and below a secret one."""
     first, *parts = pointer.split("/", _MAX_PARTS)
     shown = [first and shown_key(first)]
-    hidden = secret_name(first, secret)
+    hidden = is_secret_name(first, secret)
     for part in parts[: _MAX_PARTS - 1]:
         shown.append(HIDDEN if hidden else part if part == _MORE else shown_key(part))
-        hidden = hidden or secret_name(part, secret)
+        hidden = hidden or is_secret_name(part, secret)
     return "/".join([*shown, _MORE] if len(parts) == _MAX_PARTS else shown)

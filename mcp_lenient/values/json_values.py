@@ -31,7 +31,7 @@ def text_of(part: object) -> str:
         return f"<{type(part).__name__}>"
 
 
-PYTHON_TYPES: Final[Mapping[type, str]] = {
+JSON_TYPES: Final[Mapping[type, str]] = {
     str: "string",
     bool: "boolean",
     int: "integer",
@@ -45,10 +45,8 @@ PYTHON_TYPES: Final[Mapping[type, str]] = {
 
 def json_type(value: Any) -> str:
     """Return the JSON type name of a value; a Python subclass counts as its base."""
-    json_type = PYTHON_TYPES.get(type(value))
-    return json_type or next(
-        (name for kind, name in PYTHON_TYPES.items() if isinstance(value, kind)), "object"
-    )
+    json_type = JSON_TYPES.get(type(value))
+    return json_type or next((name for kind, name in JSON_TYPES.items() if isinstance(value, kind)), "object")
 
 
 def same_json(left: Any, right: Any) -> bool:
@@ -124,7 +122,7 @@ def has_whole_float(value: Any) -> bool:
     return any(isinstance(number, float) and number.is_integer() for number in _everything_in(value))
 
 
-def nests_less(value: Any, deepest: int) -> bool:
+def nests_at_most(value: Any, deepest: int) -> bool:
     """Return whether a value has at most this many levels; False for one that contains itself."""
     level = [value]
     for _ in range(deepest + 1):
@@ -349,7 +347,7 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
         parsed = Parsed(value, "json") if "json" in dialects else None
     else:
         parsed = _relaxed(text, dialects) if len(text) <= limits.relaxed_text else None
-    if parsed is None or not nests_less(parsed.value, limits.depth):
+    if parsed is None or not nests_at_most(parsed.value, limits.depth):
         return None
     if _MAY_LOSE.search(text) is None:
         return parsed

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 ENGLISH: Final = "en"
-_DOMAIN: Final = "LC_MESSAGES/mcp_lenient.mo"
+_CATALOG: Final = "LC_MESSAGES/mcp_lenient.mo"
 
 
 class Text(str):
@@ -99,18 +99,18 @@ class Language:
 
 
 @cache
-def language(name: str) -> Language:
+def load_language(name: str) -> Language:
     """Return a known language by its name, loaded once."""
     if name == ENGLISH:
         return Language()
-    with (_locale() / name / _DOMAIN).open("rb") as file:
+    with (_locale() / name / _CATALOG).open("rb") as file:
         return Language(GNUTranslations(file))
 
 
 @cache
 def languages() -> tuple[str, ...]:
     """Return the names of the known languages."""
-    catalogs = (folder.name for folder in _locale().iterdir() if (folder / _DOMAIN).is_file())
+    catalogs = (folder.name for folder in _locale().iterdir() if (folder / _CATALOG).is_file())
     return tuple(sorted((ENGLISH, *catalogs)))
 
 

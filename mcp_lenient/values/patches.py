@@ -92,23 +92,23 @@ def difference(old: Any, new: Any) -> Patch:
 
 class _Difference:
     def __init__(self, old: Any, new: Any) -> None:
-        self.gone: dict[Path, Any] = {}
+        self.removed: dict[Path, Any] = {}
         self.added: dict[Path, Any] = {}
         self.replaced: dict[Path, tuple[Any, Any]] = {}
-        self._moved: set[Path] = set()
+        self._moved_from: set[Path] = set()
         self._compare(old, new, ())
 
     def _compare(self, old: Any, new: Any, path: Path) -> None:
         if old is new or same_json(old, new):
             return
         if isinstance(old, dict) and isinstance(new, dict):
-            self.gone.update({(*path, key): old[key] for key in old if key not in new})
+            self.removed.update({(*path, key): old[key] for key in old if key not in new})
             self.added.update({(*path, key): new[key] for key in new if key not in old})
             for key in (key for key in old if key in new):
                 self._compare(old[key], new[key], (*path, key))
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-            for index, (one, other) in enumerate(zip(old, new, strict=True)):
-                self._compare(one, other, (*path, index))
+            for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):
+                self._compare(old_item, new_item, (*path, index))
         else:
             self.replaced[path] = old, new
 
@@ -123,13 +123,15 @@ class _Difference:
                 yield {"op": "remove", "path": pointer((*path[:-1], path[-1] + 1))}
         for path, value in self.added.items():
             yield from self._add(path, value)
-        yield from ({"op": "remove", "path": pointer(path)} for path in self.gone if path not in self._moved)
+        yield from (
+            {"op": "remove", "path": pointer(path)} for path in self.removed if path not in self._moved_from
+        )
 
     def _add(self, path: Path, value: Any) -> Iterator[Operation]:
         """Yield the operations that add a value, or move it from where it has gone, whole or in parts."""
         source = self._source(path, value)
         if source is not None:
-            self._moved.add(source)
+            self._moved_from.add(source)
             yield {"op": "move", "from": pointer(source), "path": pointer(path)}
         elif any(self._source(place, below) is not None for place, below in _parts(value, path)):
             yield {"op": "add", "path": pointer(path), "value": type(value)()}
@@ -140,10 +142,12 @@ class _Difference:
 
     def _source(self, path: Path, value: Any) -> Path | None:
         """Return where a value was: under the same name, else as a whole entry."""
-        everywhere = chain(self.gone.items(), *(_parts(part, at) for at, part in self.gone.items()))
-        alike = [place for place, part in everywhere if place not in self._moved and same_json(part, value)]
+        everywhere = chain(self.removed.items(), *(_parts(part, at) for at, part in self.removed.items()))
+        alike = [
+            place for place, part in everywhere if place not in self._moved_from and same_json(part, value)
+        ]
         named = [place for place in alike if place[-1:] == path[-1:]]
-        return next(iter(named or [place for place in alike if place in self.gone]), None)
+        return next(iter(named or [place for place in alike if place in self.removed]), None)
 
 
 def entries(value: object) -> Iterable[tuple[Any, Any]]:

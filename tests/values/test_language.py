@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from tables import each_row
 
-from mcp_lenient.values.language import Language, Text, language, languages, resolved
+from mcp_lenient.values.language import Language, Text, languages, load_language, resolved
 
 
 def test_english_and_chinese_are_known():
@@ -37,7 +37,7 @@ def test_a_tag_falls_back_to_its_language(tag, name):
 
 def test_values_are_not_read_as_placeholders():
     """Braces in a value stay unchanged, however often it is inserted into a sentence."""
-    say = language("zh")
+    say = load_language("zh")
     reported = say.either(["{place}", "{0}", "}{"])
     assert "{place}、{0}或}{" in say("It must be {expected}.", expected=reported)
 
@@ -46,14 +46,14 @@ def test_a_text_of_the_library_is_translated_and_an_authors_is_not():
     """A Text is English by default, and its translation is filled in with the same values."""
     text = Text("the scheme must be {expected_schemes}", expected_schemes="https")
     assert text == "the scheme must be https"
-    assert language("zh").of(text) == "URL 的协议必须是 https"
-    assert language("zh").of("the scheme must be https") == "the scheme must be https"
+    assert load_language("zh").of(text) == "URL 的协议必须是 https"
+    assert load_language("zh").of("the scheme must be https") == "the scheme must be https"
 
 
 def test_a_text_survives_pickling():
     """A Text keeps its template and values."""
     text = pickle.loads(pickle.dumps(Text("the scheme must be {expected_schemes}", expected_schemes="https")))  # noqa: S301 - our own
-    assert language("zh").of(text) == "URL 的协议必须是 https"
+    assert load_language("zh").of(text) == "URL 的协议必须是 https"
 
 
 @pytest.mark.parametrize(("count", "reported"), [(0, "0 items"), (1, "1 item"), (2, "2 items")])
@@ -64,8 +64,8 @@ def test_a_number_chooses_the_form(count, reported):
 
 def test_a_language_is_loaded_once():
     """Threads that need a language for the first time get the same object."""
-    language.cache_clear()
+    load_language.cache_clear()
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(language, ["zh"] * 64))
+        found = list(pool.map(load_language, ["zh"] * 64))
     assert all(each("null") == " null" for each in found)
-    assert language("zh") is language("zh")
+    assert load_language("zh") is load_language("zh")

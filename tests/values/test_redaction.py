@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tables import INTEGER, closed, each_row
 
 from mcp_lenient import normalize
-from mcp_lenient.values.display import HIDDEN, is_label, secret_name, shown_key, shown_name
+from mcp_lenient.values.display import HIDDEN, is_label, is_secret_name, shown_key, shown_name
 
 _BEFORE = (
     "bearer cookie cookies cvc cvv jwt mnemonic otp passcode pin ssn token tokens password passwords passwd passphrase pwd secret secrets apikey apikeys authorization "
@@ -46,26 +46,28 @@ _ORDINARY = """
 
 def test_names_with_a_secret_stem_are_secret():
     """A name with the stem of a secret is secret in any case, with or without separators."""
-    assert [name for name in _SECRET if not secret_name(name)] == []
+    assert [name for name in _SECRET if not is_secret_name(name)] == []
 
 
 def test_ordinary_names_are_not_secret():
     """Names that only resemble secret names are not secret, so errors can show their values."""
-    assert [name for name in _ORDINARY if secret_name(name)] == []
+    assert [name for name in _ORDINARY if is_secret_name(name)] == []
 
 
 def test_full_width_secret_names_are_secret():
     """A name in full-width letters counts as the same name."""
-    assert secret_name("".join(chr(ord(letter) + 0xFEE0) for letter in "password"))
+    assert is_secret_name("".join(chr(ord(letter) + 0xFEE0) for letter in "password"))
 
 
 @each_row("name", _BEFORE)
 def test_once_secret_names_stay_secret(name):
     """Every name that was secret in an earlier version still is."""
-    assert secret_name(name)
-    assert secret_name(name.title())
-    assert secret_name(f"my_{name}_2")
-    assert all(secret_name(f"{name}_{word}") for word in ("word", "board", "izer", "ary", "aries", "ginger"))
+    assert is_secret_name(name)
+    assert is_secret_name(name.title())
+    assert is_secret_name(f"my_{name}_2")
+    assert all(
+        is_secret_name(f"{name}_{word}") for word in ("word", "board", "izer", "ary", "aries", "ginger")
+    )
 
 
 @given(
@@ -74,19 +76,19 @@ def test_once_secret_names_stay_secret(name):
 )
 def test_prefix_of_a_stem_does_not_matter(around, stem):
     """A name that ends in a long stem is secret."""
-    assert secret_name(around + stem)
+    assert is_secret_name(around + stem)
 
 
 def test_long_names_are_secret():
     """An overlong name is secret without a search."""
-    assert secret_name("a" * 2**20)
+    assert is_secret_name("a" * 2**20)
 
 
 def test_policy_names_are_secret():
     """Names that the operator lists are secret in any case style."""
-    assert secret_name("vaultCode", {"vault_code"})
-    assert not secret_name("vault", {"vault_code"})
-    assert not secret_name(5, {"vault_code"})
+    assert is_secret_name("vaultCode", {"vault_code"})
+    assert not is_secret_name("vault", {"vault_code"})
+    assert not is_secret_name(5, {"vault_code"})
 
 
 @each_row(

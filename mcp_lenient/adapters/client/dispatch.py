@@ -27,7 +27,7 @@ from mcp_lenient.text_calls.responses import (
 )
 from mcp_lenient.text_calls.scan import Prose
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.language import Language, language
+from mcp_lenient.values.language import Language, load_language
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ async def dispatch(
             for call in requested.calls
         ]
     answers = [_answer(call.tool, done) for call, done in zip(requested.calls, calls, strict=True)]
-    if reason := _why_not_read(requested, language(session.language_of(""))):
+    if reason := _why_not_read(requested, load_language(session.language_of(""))):
         answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, reason)))]
     return Dispatched(tuple(calls), result_messages(requested.form, answers))
 
@@ -237,7 +237,7 @@ async def _called(
 ) -> DispatchedCall:
     names = _names(call, tools, prefixes)
     name = names[0] if len(names) == 1 else call.tool
-    say = language(session.language_of(name))
+    say = load_language(session.language_of(name))
     if len(names) != 1:
         similar, listed = names or near(name, tools.keys()), () if names else tools.keys()
         result = _result(unknown_tool(name, similar, listed, language=session.language_of(name)))

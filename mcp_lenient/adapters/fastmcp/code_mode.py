@@ -16,8 +16,7 @@ from mcp_lenient.refusal.repair_record import repair_record
 from mcp_lenient.refusal.text_block import compact_json
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.language import language as texts
-from mcp_lenient.values.language import marked
+from mcp_lenient.values.language import load_language, marked
 
 ResultT = TypeVar("ResultT")
 _FIX: Final = marked("As a JSON Patch of its params: {patch}.")
@@ -49,7 +48,7 @@ class CodeRun:
                 self.repaired.append((name, decision.applied_repairs))
             return result
         answer = (result.meta or {})[META_KEY]
-        say = texts("en" if decision.contract is None else decision.contract.policy.language)
+        say = load_language("en" if decision.contract is None else decision.contract.policy.language)
         fixes = [
             violation["fixes"]
             for violation in answer["details"].get("violations", ())

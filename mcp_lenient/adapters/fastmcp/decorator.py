@@ -152,7 +152,7 @@ class _Calls:
         """Return whether arguments go on as sent if FastMCP accepts them."""
         if self.owner.policy.closed or self.owner.policy.leaked_markup == "refuse":
             contract = self.owner.gate.compiled(self._host_tool(), self._compiled)
-            return contract.accepts(sent) and not contract.settled(sent)[1]
+            return contract.accepts(sent) and not contract.normalized(sent)[1]
         normalizers = declared_of(self.tool.fn).normalizers
         outcome = normalized(sent, normalizers) if normalizers else None
         return outcome is None or not (outcome.repairs or outcome.faults)

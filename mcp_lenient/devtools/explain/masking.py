@@ -9,7 +9,7 @@ from mcp_lenient.engine.contract import Contract
 from mcp_lenient.refusal.locations import RefusedCall, below
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
-from mcp_lenient.values.display import HIDDEN, has_credential, is_name, keys_naming_secret, secret_name
+from mcp_lenient.values.display import HIDDEN, has_credential, is_name, is_secret_name, keys_naming_secret
 from mcp_lenient.values.json_values import pointer, tokens_of
 
 _LONGEST = 300
@@ -50,7 +50,7 @@ class Mask:
 
     def _entry(self, node: Node | None, key: Any, value: Any) -> tuple[Any, Any]:
         inside = below(node, key)
-        if not secret_name(key, self._secrets) and (inside or not (node and node.names)):
+        if not is_secret_name(key, self._secrets) and (inside or not (node and node.names)):
             return key, self._masked(inside, value)
         return key if inside or not isinstance(key, str) or is_name(key) else HIDDEN, HIDDEN
 
@@ -67,7 +67,9 @@ class Mask:
         for token in tokens_of(place):
             here = node_below(node, token)
             path.append(token if here or (is_name(token) and not is_secret) else HIDDEN)
-            is_secret = is_secret or secret_name(token, self._secrets) or (here is not None and here.secret)
+            is_secret = (
+                is_secret or is_secret_name(token, self._secrets) or (here is not None and here.secret)
+            )
             is_declared = here is not None or not (node and node.names)
             node = here or node  # an undeclared name may be a wrapper around the arguments
         return path, node, is_declared and not is_secret

@@ -53,8 +53,7 @@ from mcp_lenient.refusal.upstream import refusal_in_text, says_unknown
 from mcp_lenient.rules.dispatchers import Dispatcher, dispatcher
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label
-from mcp_lenient.values.language import ENGLISH, marked
-from mcp_lenient.values.language import language as texts
+from mcp_lenient.values.language import ENGLISH, load_language, marked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -122,7 +121,7 @@ def with_upstream_message(
     if not details["violations"]:
         reason = text if text.endswith((".", "!", "?")) else f"{text}."
         sentence = _REFUSED_BECAUSE if text else _REFUSED
-        extended["message"] = texts(language)(sentence, tool=details["tool"], reason=reason)
+        extended["message"] = load_language(language)(sentence, tool=details["tool"], reason=reason)
     safe: dict[str, Any] = encodable(extended)
     return safe
 
