@@ -95,11 +95,10 @@ def stays_as_sent(call: Inside, outer: Decision, inner: Decision, source: ToolSo
     is_read = is_text or bool(call.repairs)
     if contract is None:
         return is_read and source.answers_below
-    has_dispatcher, policy = contract.policy.dispatches is not None, cast("Contract", outer.contract).policy
-    is_guarded = contract.plan.destructive or has_dispatcher or inner.mode != "repair"
-    is_nothing = (
-        outer.status != "refused" and cast("Dispatcher", policy.dispatches).inside(outer.arguments) is None
-    )
+    is_dispatcher = contract.policy.dispatches is not None
+    is_guarded = contract.plan.destructive or is_dispatcher or inner.mode != "repair"
+    dispatcher = cast("Dispatcher", cast("Contract", outer.contract).policy.dispatches)
+    is_nothing = outer.status != "refused" and dispatcher.inside(outer.arguments) is None
     # What the dispatcher reads as no arguments is none for the inner tool.
     return (is_read and is_guarded) or (is_text and is_nothing and inner.fate == "refused")
 
@@ -166,9 +165,7 @@ def worded(refusal: dict[str, Any], call: HostCall, language: str) -> dict[str, 
     details = {**answer["details"], "called_through": {"tool": tool, "arguments": dispatcher.pointer("")}}
     for violation in (violations := [*map(dict, details.get("violations", ()))]):
         if "fixes" in violation:
-            violation["fixes"] = [
-                [dispatcher.operation(step) for step in patch] for patch in violation["fixes"]
-            ]
+            violation["fixes"] = [[*map(dispatcher.operation, patch)] for patch in violation["fixes"]]
     message, placed = answer["message"], {"violations": violations} if violations else {}
     if "repeated" not in details:
         name = "<name>" if answer["error_code"] == "UNKNOWN_TOOL" else call.name

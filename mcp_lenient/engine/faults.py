@@ -204,9 +204,8 @@ def explained(call: RefusedCall, reported: Sequence[Fault]) -> Iterator[Fault]:
     """
     ambiguous_paths = {fault.path for fault in reported if fault.kind == "ambiguous"}
     refused_inside = {above for fault in reported for above in _above(fault.path)}
-    paths = (
-        fault.path for fault in reported if fault.kind in ("type", "value") and fault.path in refused_inside
-    )
+    of_values = (fault.path for fault in reported if fault.kind in ("type", "value"))
+    paths = (path for path in of_values if path in refused_inside)
     wrong = ambiguous_paths | {path for path in paths if not _is_of_type(call, path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.

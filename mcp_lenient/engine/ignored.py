@@ -77,13 +77,8 @@ def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
     if is_nothing(top, arguments) and _says_nothing_of_others(top):
         yield ("",)
     content = arguments.get(_BODY) if isinstance(arguments, Mapping) else None
-    if (
-        content is None
-        or not top.properties
-        or top.additional is not None
-        or top.closed
-        or top.declares(_BODY)
-    ):
+    says_nothing = top.additional is None and not top.closed
+    if content is None or not top.properties or not says_nothing or top.declares(_BODY):
         return
     if isinstance(content, str):
         parsed = parse_container(content, Limits(), JSON)
@@ -111,10 +106,9 @@ def ignored_names(
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
         ignored = [path for path in ignored if path in search.of_other_branch or pointer(path) in changed]
     else:  # a name that is kept is read by whatever keeps every name, but not as the declared one
-        unread = unread_paths(
-            [path for path in ignored if path not in search.kept_as_extra], arguments, validator
-        )
-        ignored = [path for path in ignored if path in search.kept_as_extra or path in unread]
+        kept = search.kept_as_extra
+        unread = unread_paths([path for path in ignored if path not in kept], arguments, validator)
+        ignored = [path for path in ignored if path in kept or path in unread]
     return tuple(Fault(path, "value" if path in search.of_other_branch else "overlooked") for path in ignored)
 
 
@@ -145,27 +139,24 @@ class _NameSearch:
 
     def paths(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
         """Yield the paths of ignored names of an object or list that any of these nodes describes."""
-        branches = list(
-            dict.fromkeys(branch for node in nodes if node for branch in _branches_for(node, value))
-        )
+        every_branch = (branch for node in nodes if node for branch in _branches_for(node, value))
+        branches = list(dict.fromkeys(every_branch))
         self._visits += max(len(branches) - 1, 0)  # without unions, the size of the value is the bound
         if self._visits > _VISITS:
             raise OutOfSteps
         if isinstance(value, Mapping):
             if len(branches) > 1:
                 accepting = [branch for branch in branches if branch.accepts(value)]
-                of_other_branch = {
-                    (*path, key) for key in self._names_of_other_branches(branches, accepting, value)
-                }
-                self.of_other_branch |= of_other_branch
-                yield from of_other_branch
+                paths = {(*path, key) for key in self._names_of_others(branches, accepting, value)}
+                self.of_other_branch |= paths
+                yield from paths
                 branches = accepting or branches
             yield from ((*path, key) for key in self._misspelled(branches, value, path))
         for key, entry in entries(value):
             if isinstance(entry, (dict, list)):
                 yield from self.paths([branch.child(key) for branch in branches], entry, (*path, key))
 
-    def _names_of_other_branches(
+    def _names_of_others(
         self, branches: Sequence[Node], accepting: Sequence[Node], value: Mapping[str, Any]
     ) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""

@@ -15,7 +15,7 @@ from mcp_lenient.refusal.locations import MAX_SUGGESTION, RefusedCall, without_f
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
-from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
+from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import fits_json, is_name, is_quotable
 from mcp_lenient.values.json_values import json_type, plain, pointer, same_json
 from mcp_lenient.values.patches import REMOVED, Patch, difference, path_at, value_at, with_value
@@ -58,12 +58,7 @@ class Offers:
     """The search for corrections of one refused call."""
 
     def __init__(
-        self,
-        call: RefusedCall,
-        spelled: Any,
-        faults: Sequence[Fault],
-        validator: Validator,
-        reader: Reader,
+        self, call: RefusedCall, spelled: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
     ) -> None:
         self._call, self._spelled, self._faults = call, spelled, faults
         self._validator, self._reader = validator, reader
@@ -102,10 +97,8 @@ class Offers:
             yield from ({path: value} for value in group.readings)
         elif group.code in ("missing", "unknown"):
             for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
-                ideas = [
-                    self._objects_by_name(path, length, is_missing=group.code == "missing") for path in paths
-                ]
-                for values in zip(*ideas, strict=False):
+                objects = [self._objects_by_name(path, length, group.code) for path in paths]
+                for values in zip(*objects, strict=False):
                     yield dict(zip([path[:length] for path in paths], values, strict=True))
         else:
             for above in (path[:length] for length in range(1, len(path))):
@@ -125,13 +118,13 @@ class Offers:
                 obstacles = [rule.obstacle(branch) for branch in location.branches] if rule.gives else [None]
                 yield from rule.apply(place, location.value) if is_tried and None in obstacles else ()
 
-    def _objects_by_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
+    def _objects_by_name(self, path: Path, length: int, code: ViolationCode) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
         parent_path = path[:length]
         if parent_path not in self._objects:
             self._objects[parent_path] = [*self._with_other_names(parent_path)]
         for new in self._objects[parent_path]:
-            if (value_at(new, path[length:]) is not REMOVED) is is_missing:
+            if (value_at(new, path[length:]) is not REMOVED) is (code == "missing"):
                 yield new
 
     def _with_other_names(self, path: Path) -> Iterator[Any]:
@@ -196,24 +189,21 @@ class Offers:
             return False
         return all(self._may_show(operation, group) for operation in patch)
 
-    def _operation_paths(self, patch: Patch, *keys_or_paths: str) -> Iterator[Path]:
-        keys = keys_or_paths or ("from", "path")
+    def _operation_paths(self, patch: Patch, *ends: str) -> Iterator[Path]:
+        keys = ends or ("from", "path")
         texts = (operation[key] for operation in patch for key in keys if key in operation)
         return (path_at(self._call.arguments, text) for text in texts)
 
     def _patch_for_sent(self, patch: Patch, new: Any, group: FaultGroup) -> Patch:
         """Return a patch as it applies to what was sent: a parameter that came as text is replaced as a whole; () if none does."""
-        keys_or_paths = list(self._operation_paths(patch))
-        if all(map(self._is_as_sent, keys_or_paths)):
+        paths = list(self._operation_paths(patch))
+        if all(map(self._is_as_sent, paths)):
             return patch
         path = group.first.path[:1]
         value, location = value_at(new, path), self._call.location(path)
         is_text = isinstance(value_at(self._sent, path), str) and isinstance(value, (dict, list))
-        if (
-            not is_text
-            or any(end[:1] != path for end in keys_or_paths)
-            or not self._call.may_suggest(location, value)
-        ):
+        is_outside = any(operation_path[:1] != path for operation_path in paths)
+        if not is_text or is_outside or not self._call.may_suggest(location, value):
             return ()
         return ({"op": "replace", "path": pointer(path), "value": value},)
 

@@ -56,9 +56,9 @@ if TYPE_CHECKING:
 _DESTRUCTIVE_TIERS: Final = frozenset({1, 2})
 _CLOSE_TIER: Final = 2
 """The worst tier of a repair that may decide between a list and an object."""
-_MAX_RULES: Final = 2
+_CHAIN: Final = 2
 """Rules applied in a row to one value."""
-MAX_RULES_AT_TOP: Final = 4
+CHAIN_AT_TOP: Final = 4
 """Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
 _NAMES_PER_STEP: Final = 8
 _KINDS: Final[Mapping[type, str]] = {
@@ -196,10 +196,10 @@ _NO_READING: Final = Reading(None, complete=False)
 class Scope:
     """The parts of a value that the validator refuses; everything else stays unchanged.
 
-    ``value_refused``: the value itself is refused; ``names``: names in it are missing or ``unknown``; ``below``: the values in it.
+    ``refused``: the value itself is refused; ``names``: names in it are missing or ``unknown``; ``below``: the values in it.
     """
 
-    value_refused: bool = False
+    refused: bool = False
     names: bool = False
     unknown: set[str] = field(default_factory=set)
     below: dict[str | int, Scope] = field(default_factory=dict)
@@ -213,7 +213,7 @@ class Scope:
             for part in fault.place:
                 scope = scope.below.setdefault(part, Scope())
             scope.names = scope.names or fault.of_name
-            scope.value_refused = scope.value_refused or not fault.of_name
+            scope.refused = scope.refused or not fault.of_name
             if fault.kind == "unknown" and isinstance(fault.path[-1], str):
                 scope.unknown.add(fault.path[-1])
         return top
@@ -221,7 +221,7 @@ class Scope:
 
 UNTOUCHED: Final = Scope()
 """The scope of a value that the validator does not refuse."""
-BY_SCHEMA: Final = Scope(value_refused=True)
+BY_SCHEMA: Final = Scope(refused=True)
 """The scope of a value about which the schema decides."""
 
 
@@ -259,40 +259,28 @@ class Reader:
     # A value
 
     def read(
-        self,
-        place: Place,
-        value: Any,
-        scope: Scope = BY_SCHEMA,
-        *,
-        max_rules: int = _MAX_RULES,
-        partly: bool = False,
+        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, chain: int = _CHAIN, partly: bool = False
     ) -> Reading:
-        """Return the best reading of a value, by at most ``max_rules`` rules in a row, else it ``partly`` repaired or unchanged."""
-        if place.path and scope.value_refused and self.accepts(place.node, value):
+        """Return the best reading of a value, by at most ``chain`` rules in a row, else it ``partly`` repaired or unchanged."""
+        if place.path and scope.refused and self.accepts(place.node, value):
             return Reading(value)
-        return self._read_refused(place, value, scope, max_rules=max_rules, partly=partly)
+        return self._read_refused(place, value, scope, chain=chain, partly=partly)
 
     def _read_refused(
-        self,
-        place: Place,
-        value: Any,
-        scope: Scope = BY_SCHEMA,
-        *,
-        max_rules: int = _MAX_RULES,
-        partly: bool = False,
+        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, chain: int = _CHAIN, partly: bool = False
     ) -> Reading:
         self._spend()
         readings = self._read_inside(place, value, scope, partly=partly)
-        if max_rules and (scope.value_refused or not place.path or not (readings and readings[0].complete)):
-            if place.path and not scope.value_refused and self.accepts(place.node, value):
+        if chain and (scope.refused or not place.path or not (readings and readings[0].complete)):
+            if place.path and not scope.refused and self.accepts(place.node, value):
                 return Reading(value)
-            self._add_by_rules(place, value, readings, max_rules=max_rules, partly=partly)
+            self._add_by_rules(place, value, readings, chain=chain, partly=partly)
         if readings and place.path and not place.in_union and place.node.has_enum:
             readings = _without_only_values(place, value, readings)
         return _best(place, value, readings)
 
     def _add_by_rules(
-        self, place: Place, value: Any, readings: list[Reading], *, max_rules: int, partly: bool
+        self, place: Place, value: Any, readings: list[Reading], *, chain: int, partly: bool
     ) -> None:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         rule_type: type[ValueRule | CallRule] = ValueRule if place.path else CallRule
@@ -310,7 +298,7 @@ class Reader:
             # The faults of what a refused text holds explain it, so that is read partly.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
             for new in rule.apply(place, value):
-                reading = self._read_by_rule(rule, place, value, new, max_rules=max_rules - 1, partly=goes_on)
+                reading = self._read_by_rule(rule, place, value, new, chain=chain - 1, partly=goes_on)
                 if dropped:
                     reading = _together(reading.value, [*dropped, reading])
                 if reading.complete:
@@ -319,7 +307,7 @@ class Reader:
                     readings.append(reading)
 
     def _read_by_rule(
-        self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, max_rules: int, partly: bool
+        self, rule: ValueRule | CallRule, place: Place, sent: Any, new: Any, *, chain: int, partly: bool
     ) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.result_path, sent, new)
@@ -328,7 +316,7 @@ class Reader:
         if new is ABSENT or (place.path and self.accepts(place.node, new)):
             return Reading(new, rule.cost, (step,))
         then = self._read_refused(
-            place, new, max_rules=max_rules if rule.chains else 0, partly=partly and rule.chains
+            place, new, chain=chain if rule.chains else 0, partly=partly and rule.chains
         )
         # `123` for a list of strings: an item that must be changed as well may not be one.
         if not rule.chains and worst_tier(then.cost) >= _CLOSE_TIER:
@@ -352,9 +340,7 @@ class Reader:
         else:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
-        is_checked = (
-            place.path and scope.value_refused and not (node.adds_up or (self._exact and reading.steps))
-        )
+        is_checked = place.path and scope.refused and not (node.adds_up or (self._exact and reading.steps))
         if reading.complete and is_checked and not node.accepts(plain(reading.value)):
             reading = reading._replace(complete=False)
         return [reading] if reading.complete or partly else []
@@ -366,23 +352,21 @@ class Reader:
         tagged = self._read_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
         if tagged is not None:
             return tagged
-        of_type = () if scope.value_refused else node.branches_of_type(value, exact_integers=self._exact)
+        of_type = () if scope.refused else node.branches_of_type(value, exact_integers=self._exact)
         branches, below = (of_type, scope) if of_type else (node.branches, BY_SCHEMA)
         readings = [self.read(place.as_branch(branch), value, below) for branch in branches]
-        complete_readings = [reading for reading in readings if reading.complete]
+        completed = [reading for reading in readings if reading.complete]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.accepted_types:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
-            complete_readings = [
-                reading for reading in complete_readings if worst_tier(reading.cost) <= _CLOSE_TIER
-            ]
-        if isinstance(value, dict) and 1 < len(complete_readings) <= _COMPARED:
-            complete_readings = [
-                reading for reading in complete_readings if not ignores_names(node, plain(reading.value))
-            ] or complete_readings
-        if complete_readings:
-            complete_readings.sort(key=_COST)
-            best = [reading for reading in complete_readings if reading.cost == complete_readings[0].cost]
-            return [] if any(_renames_declared(place, reading) for reading in best) else complete_readings
+            completed = [reading for reading in completed if worst_tier(reading.cost) <= _CLOSE_TIER]
+        if isinstance(value, dict) and 1 < len(completed) <= _COMPARED:
+            completed = [
+                reading for reading in completed if not ignores_names(node, plain(reading.value))
+            ] or completed
+        if completed:
+            completed.sort(key=_COST)
+            best = [reading for reading in completed if reading.cost == completed[0].cost]
+            return [] if any(_renames_declared(place, reading) for reading in best) else completed
         if not partly:
             return []
         # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
@@ -420,14 +404,13 @@ class Reader:
     # Objects and lists
 
     def _read_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
-        node, checks_names = place.node, scope.value_refused or scope.names
+        node, checks_names = place.node, scope.refused or scope.names
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
         if has_too_many and checks_names and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
         # Below the top, and by our rules, the keys alone decide if a branch may be meant.
-        is_by_keys = (
-            place.in_union and place.path and scope.value_refused and not partly and self.plan.renames_by_keys
-        )
+        is_below = place.in_union and place.path and scope.refused
+        is_by_keys = is_below and not partly and self.plan.renames_by_keys
         shape = (node, frozenset(value)) if is_by_keys else None
         if shape in self._failing_shapes:
             return _NO_READING
@@ -454,7 +437,7 @@ class Reader:
         *,
         partly: bool,
     ) -> Reading:
-        node, rest = place.node, BY_SCHEMA if scope.value_refused else UNTOUCHED
+        node, rest = place.node, BY_SCHEMA if scope.refused else UNTOUCHED
         out: dict[str, Any] = {}
         declared: str | None
         readings = [rename for rename in name_readings.values() if rename.value is ABSENT]
@@ -468,7 +451,7 @@ class Reader:
             declared, child = name, node.property_nodes.get(name)
             if child is None and below is not UNTOUCHED:
                 declared, child = self._undeclared(node, name, value, scope)
-            if child is None or below is UNTOUCHED or (below.value_refused and self.accepts(child, sent)):
+            if child is None or below is UNTOUCHED or (below.refused and self.accepts(child, sent)):
                 out[name] = sent
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
@@ -515,9 +498,9 @@ class Reader:
         readings: list[Reading] = []
         mixed = not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in value)
         refused = sorted(key for key in scope.below if isinstance(key, int))
-        for index in range(len(value)) if scope.value_refused else refused:
+        for index in range(len(value)) if scope.refused else refused:
             below, item = scope.below.get(index, BY_SCHEMA), place.node.item(index)
-            if below.value_refused and self.accepts(item, value[index]):
+            if below.refused and self.accepts(item, value[index]):
                 continue
             inner = place.inside(item, index, index, in_mixed_list=mixed)
             reading = self._read_refused(inner, value[index], below, partly=partly)
@@ -579,13 +562,11 @@ def _best(place: Place, value: Any, readings: Sequence[Reading]) -> Reading:
     """Return the cheapest whole reading, or else one that is not; with a tie, the value as it is."""
     if not readings:
         return Reading(value, complete=False)
-    complete_readings = (
-        [reading for reading in readings if reading.complete] if len(readings) > 1 else readings
-    )
-    if len(complete_readings) < 2:
-        return (complete_readings or readings)[0]
-    least = min(reading.cost for reading in complete_readings)
-    cheapest = [reading for reading in complete_readings if reading.cost == least]
+    completed = [reading for reading in readings if reading.complete] if len(readings) > 1 else readings
+    if len(completed) < 2:
+        return (completed or readings)[0]
+    least = min(reading.cost for reading in completed)
+    cheapest = [reading for reading in completed if reading.cost == least]
     values = _distinct(reading.value for reading in cheapest)
     if len(values) == 1:
         return cheapest[0]

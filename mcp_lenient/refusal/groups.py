@@ -173,14 +173,13 @@ def _code(fault: Fault) -> ViolationCode:
 
 def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
     code, locations = _code(first_faults[0]), tuple([call.location(path) for path in paths[:_MAX_SAMPLES]])
-    nodes = (
-        () if code in ("unknown", "size") else (*[fault.node for fault in first_faults], locations[0].node)
-    )
+    nodes = (*[fault.node for fault in first_faults], locations[0].node)
     anything = call.top.tree.node(True)  # noqa: FBT003 - a schema
-    node: Node = next(filter(None, nodes), anything)
+    node: Node = next(filter(None, () if code in ("unknown", "size") else nodes), anything)
     is_of_key, value = first_faults[0].keyword == "propertyNames", locations[0].value
     if is_of_key and node.cached(allowed_values):
         code = "enum"
+    values = [location.value for location in locations if location.present]
     types, is_one = node.accepted_types - {"null"}, len(paths) == 1
     is_one_value = is_one and code not in ("missing", "unknown", "size", "ambiguous") and not is_of_key
     is_json_text = is_one and code == "type" and isinstance(value, str) and bool(types & CONTAINERS)
@@ -197,9 +196,7 @@ def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[P
         node=node,
         wanted=node.cached(wanted, call.say),
         types=types,
-        sent_types=tuple(
-            dict.fromkeys([json_type(location.value) for location in locations if location.present])
-        ),
+        sent_types=tuple(dict.fromkeys(map(json_type, values))),
         may_echo=is_one_value and call.may_echo(locations[0]),
         json_break=break_of(value) if is_json_text else None,
     )

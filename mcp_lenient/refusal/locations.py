@@ -145,10 +145,8 @@ class RefusedCall:
         """Return the union branches that the value most likely targets; all if there is no value, or if none fits."""
         if location.node is None or len(location.branches) < 2 or not location.present:
             return location.branches
-        return (
-            location.node.likely_branches(location.value, exact_integers=self.exact_integers)
-            or location.branches
-        )
+        likely = location.node.likely_branches(location.value, exact_integers=self.exact_integers)
+        return likely or location.branches
 
     def may_echo(self, location: Location) -> bool:
         """Return whether the value is a short scalar that may be repeated, and no text in place of a list or object."""
@@ -186,11 +184,8 @@ class RefusedCall:
         """Return an author's sentence in one line; empty if it may be about a secret, or repeats a private text."""
         if not all(location.may_show for location in locations):
             return ""
-        values = (
-            _parts(location.node, location.value, self.policy.secret)
-            for location in locations
-            if location.path
-        )
+        inside = (location for location in locations if location.path)
+        values = (_parts(location.node, location.value, self.policy.secret) for location in inside)
         if any(part.secret for parts in values for part in parts):
             return ""
         if any(text is None or _repeats(detail, text) for text in self.private_texts):

@@ -335,11 +335,8 @@ def example(node: Node) -> str | None:
 def _simple_values(branch: Node, depth: int) -> Sequence[Any]:
     """Return the two simplest values that a branch accepts, or fewer."""
     kind = next((kind for kind in likely_types(branch) if kind != "null"), "")
-    candidates: Sequence[Any] = (
-        *_SCALARS.get(kind, ()),
-        *branch.values_of("minimum"),
-        *branch.values_of("maximum"),
-    )
+    ends = (*branch.values_of("minimum"), *branch.values_of("maximum"))
+    candidates: Sequence[Any] = (*_SCALARS.get(kind, ()), *ends)
     if branch.enum is not None:
         candidates = branch.enum[:MAX_VALUES]
     elif kind in ("array", "object"):

@@ -120,9 +120,8 @@ def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
 def _has_words(sent_words: Sequence[str], member_words: Sequence[str]) -> bool:
     if len(sent_words) != len(member_words):
         return False
-    differing = [
-        sorted(pair, key=len) for pair in zip(sent_words, member_words, strict=True) if pair[0] != pair[1]
-    ]
+    pairs = zip(sent_words, member_words, strict=True)
+    differing = [sorted(pair, key=len) for pair in pairs if pair[0] != pair[1]]
     if len(differing) != 1:
         return not differing
     short, long = differing[0]

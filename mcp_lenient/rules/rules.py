@@ -685,9 +685,8 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
         item_types = [frozenset(item.declared_types or ()) for item in (*node.prefix_items, *rest)]
         if not all(types and types <= _NUMBERS for types in item_types):
             return ()
-        return _unless_none(
-            numbers_in(text, allow_large_integers=all("integer" in types for types in item_types))
-        )
+        are_integers = all("integer" in types for types in item_types)
+        return _unless_none(numbers_in(text, allow_large_integers=are_integers))
     members, separators = node.items.cached(_texts_and_separators)
     splits = (text.split(separator) for separator in separators if separator in text)
     listed = ([part.strip() for part in parts] for parts in splits)
@@ -987,17 +986,14 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     """Flat fields to the object that they belong to: the only parameter, or the only missing one or its only item."""
     node = place.node
     if arguments and len(node.properties) == 1:
-        ((name, only_parameter),) = node.property_nodes.items()
-        inner = [
-            branch.property_nodes[name] for branch in only_parameter.branches if name in branch.properties
-        ]
+        ((name, parameter),) = node.property_nodes.items()
+        inner = [branch.property_nodes[name] for branch in parameter.branches if name in branch.properties]
         declared = (branch.declared_types or () for child in inner for branch in child.branches)
         has_same_named_list = any("array" in types for types in declared)
         # A scalar in place of the object may be meant for any of its properties.
         may_be_wrapped = name not in arguments or (has_same_named_list and isinstance(arguments[name], list))
-        if may_be_wrapped and any(
-            arguments.keys() <= branch.properties.keys() for branch in only_parameter.branches
-        ):
+        declares_all = any(arguments.keys() <= branch.properties.keys() for branch in parameter.branches)
+        if may_be_wrapped and declares_all:
             yield {name: arguments}
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
     missing = [*(node.required - arguments.keys())] if flat else []

@@ -67,9 +67,8 @@ class Mask:
         for token in tokens_of(place):
             here = node_below(node, token)
             path.append(token if here or (is_name(token) and not is_secret) else HIDDEN)
-            is_secret = (
-                is_secret or is_secret_name(token, self._secrets) or (here is not None and here.secret)
-            )
+            is_marked = here is not None and here.secret
+            is_secret = is_secret or is_marked or is_secret_name(token, self._secrets)
             is_declared = here is not None or not (node and node.names)
             node = here or node  # an undeclared name may be a wrapper around the arguments
         return path, node, is_declared and not is_secret
