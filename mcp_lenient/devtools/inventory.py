@@ -14,7 +14,7 @@ from mcp_lenient.declare.declarations import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.refusal.sentences import SAMPLES, expected, likely_types, requirement
+from mcp_lenient.refusal.sentences import SAMPLES, describe, likely_types, requirement
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.display import fits_json, shown
@@ -196,9 +196,9 @@ def _limits(branch: Node) -> str:
 def _facts(node: Node) -> Iterator[str]:
     """Return what is accepted: types and all allowed values, then the limits."""
     say = Language()
-    yield expected(node, say, all_values=True) or "any JSON value"
+    yield describe(node, say, all_values=True) or "any JSON value"
     branches = (branch for branch in node.branches if branch.declared_types != ("null",))
-    limits = {expected(branch, say): _limits(branch) for branch in branches}
+    limits = {describe(branch, say): _limits(branch) for branch in branches}
     for kind, limit in limits.items():
         if limit:
             yield f"must {limit}" if len(limits) == 1 else f"{kind} must {limit}"

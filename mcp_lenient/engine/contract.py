@@ -363,6 +363,6 @@ class Contract:
         from mcp_lenient.refusal.envelope import envelope, refusal_result
 
         name, violations, repairs = decision.tool or "", decision.violations, decision.repairs
-        words = self.policy.language
-        answer = envelope(name, self.top, violations, repairs, language=words, again=again)
+        language = self.policy.language
+        answer = envelope(name, self.top, violations, repairs, language=language, again=again)
         return refusal_result(answer, has_output_schema=self.tool.has_output_schema)

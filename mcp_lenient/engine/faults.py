@@ -47,7 +47,7 @@ def _fault(path: Path, keyword: str | None, node: Node | None, bound: Any = None
     return Fault(path, kind, keyword=keyword, bound=bound, node=node)
 
 
-def faults(
+def find_faults(
     node: Node, value: Any, path: Path = (), *, exact_integers: bool = False, is_refused: bool = False
 ) -> tuple[Fault, ...]:
     """Return what a schema refuses of a value and in it, at most 1,000 faults.
@@ -184,7 +184,7 @@ def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[F
 
 
 def _of_key(path: Path, keys: Node | None) -> Fault:
-    refused = () if keys is None else faults(keys, path[-1], is_refused=True)
+    refused = () if keys is None else find_faults(keys, path[-1], is_refused=True)
     return replace(_fault(path, "propertyNames", keys), alternatives=(refused,))
 
 
@@ -197,7 +197,7 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 }
 
 
-def explained(call: RefusedCall, reported: Sequence[Fault]) -> Iterator[Fault]:
+def explain_faults(call: RefusedCall, reported: Sequence[Fault]) -> Iterator[Fault]:
     """Yield the most helpful faults of a validator, as the published schema has them.
 
     None above others at a value of the right type, and none below a wrong or ambiguous value.
@@ -275,5 +275,5 @@ def _by_schema(
         return ()
     if location.path not in cache:
         at_place = location.node, location.value, location.path
-        cache[location.path] = faults(*at_place, exact_integers=call.exact_integers, is_refused=True)
+        cache[location.path] = find_faults(*at_place, exact_integers=call.exact_integers, is_refused=True)
     return cache[location.path]

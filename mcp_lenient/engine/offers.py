@@ -7,10 +7,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-from mcp_lenient.engine.faults import explained
+from mcp_lenient.engine.faults import explain_faults
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
-from mcp_lenient.refusal.groups import NOTHING, FaultGroup, Offered, grouped
+from mcp_lenient.refusal.groups import NOTHING, FaultGroup, Offered, group_faults
 from mcp_lenient.refusal.locations import MAX_SUGGESTION, RefusedCall, without_format
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
@@ -42,7 +42,7 @@ def violations_of(
     exact_integers, faults = validator.exact_integers, outcome.faults
     about_call = exact_integers, plan.destructive, as_texts
     call = RefusedCall(plan.top, outcome.arguments, plan.policy, *about_call)
-    groups, untold = grouped(call, explained(call, faults))
+    groups, untold = group_faults(call, explain_faults(call, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
     offers = Offers(call, spelled, faults, validator, reader)
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)

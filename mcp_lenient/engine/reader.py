@@ -326,7 +326,7 @@ class Reader:
     def _read_inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         """Return the readings that change only what is in a value, or those by the branches of a union.
 
-        The whole ones, cheapest first; if there are none, one that is not whole, if it is wanted.
+        The complete ones, cheapest first; if there are none, one that is not, if it is wanted.
         """
         node = place.node
         if node.is_union:
@@ -559,7 +559,7 @@ def _renames_declared(place: Place, reading: Reading) -> bool:
 
 
 def _best(place: Place, value: Any, readings: Sequence[Reading]) -> Reading:
-    """Return the cheapest whole reading, or else one that is not; with a tie, the value as it is."""
+    """Return the cheapest complete reading, or else one that is not; with a tie, the value as it is."""
     if not readings:
         return Reading(value, complete=False)
     completed = [reading for reading in readings if reading.complete] if len(readings) > 1 else readings

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_lenient.engine.faults import faults
+from mcp_lenient.engine.faults import find_faults
 from mcp_lenient.engine.ignored import misnamed, unread_paths, wrapped_away
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
@@ -83,7 +83,7 @@ class PublishedSchemaValidator:
         if not self._may_enter(arguments):
             return (Fault((), "size"),)
         unread = (Fault(path, "unknown") for path in self._unread(arguments))
-        return (*faults(self._top, arguments), *unread)
+        return (*find_faults(self._top, arguments), *unread)
 
     def _unread(self, arguments: Mapping[str, Any]) -> Iterator[Path]:
         """Yield names in another case style, and a wrapper around declared names."""
@@ -118,7 +118,7 @@ class ClosedValidator(WrappedValidator):
         return (*validator_faults, *(Fault(path, "unknown") for path in unknown if path not in refused))
 
     def _unknown(self, arguments: Mapping[str, Any], *, accepted: bool) -> tuple[Path, ...]:
-        paths = [fault.path for fault in faults(self.top, arguments) if fault.kind == "unknown"]
+        paths = [fault.path for fault in find_faults(self.top, arguments) if fault.kind == "unknown"]
         # A name that only this validator knows (one of Pydantic's aliases) is read.
         return unread_paths(paths, arguments, self.validator) if paths and accepted else tuple(paths)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Contract, Decision
-from mcp_lenient.engine.faults import explained
+from mcp_lenient.engine.faults import explain_faults
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.portable.publishing import (
     Published,
@@ -86,7 +86,7 @@ def _by_author(refused: RefusedCall, fault: Fault) -> Fault:
     if place.node is None or fault.of_name:
         return fault
     if fault.kind == "value" and not fault.detail:
-        explanations = (entry for entry in explained(refused, [fault]) if entry.path == fault.path)
+        explanations = (entry for entry in explain_faults(refused, [fault]) if entry.path == fault.path)
         return next((entry for entry in explanations if entry.keyword != "type"), fault)
     has_values = place.node is not None and place.node.members
     return replace(fault, node=fault.node or place.node) if has_values else fault

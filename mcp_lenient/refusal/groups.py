@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal.locations import Location, RefusedCall
-from mcp_lenient.refusal.sentences import Wanted, allowed_values, wanted
+from mcp_lenient.refusal.sentences import Wanted, allowed_values, wanted_at
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, ViolationCode
 from mcp_lenient.values.display import in_json
@@ -126,8 +126,17 @@ class FaultGroup:
         """Whether it is one of those that is read as JSON."""
         return self.is_prompt_argument and bool(self.types & CONTAINERS)
 
-    def moved(self, here: str, there: str) -> list[Path]:
-        """Return the other ends of the likely moves whose end ``here``, "from" or "path", is the first place."""
+    @property
+    def move_sources(self) -> list[Path]:
+        """The places from which the likely moves bring a value here."""
+        return self._other_ends("path", "from")
+
+    @property
+    def move_targets(self) -> list[Path]:
+        """The places to which the likely moves take the value from here."""
+        return self._other_ends("from", "path")
+
+    def _other_ends(self, here: str, there: str) -> list[Path]:
         first = pointer(self.first.path)
         moves = [change for change in self.changes if change["op"] == "move" and change[here] == first]
         return [path_at(self.call.arguments, move[there]) for move in moves]
@@ -141,7 +150,7 @@ class FaultGroup:
         return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 
-def grouped(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
+def group_faults(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
     """Return the first groups of faults that are alike, and the number of other groups."""
     by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
     for fault in faults:
@@ -194,7 +203,7 @@ def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[P
         first=locations[0],
         value=value,
         node=node,
-        wanted=node.cached(wanted, call.say),
+        wanted=node.cached(wanted_at, call.say),
         types=types,
         sent_types=tuple(dict.fromkeys(map(json_type, values))),
         may_echo=is_one_value and call.may_echo(locations[0]),
@@ -209,5 +218,5 @@ def _intended(group: FaultGroup) -> Sequence[Any]:
         return [value for value in values.values() if value in allowed]
     if group.code != "unknown":
         return ()
-    siblings = [path for path in group.moved("from", "path") if path[:-1] == group.first.path[:-1]]
+    siblings = [path for path in group.move_targets if path[:-1] == group.first.path[:-1]]
     return list(dict.fromkeys(path[-1] for path in siblings))

@@ -50,7 +50,7 @@ def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
     return say(otherwise) if default is None else say("Left out, it is {value}.", value=in_json(default))
 
 
-def one_of_several(group: FaultGroup, value: Any) -> str:
+def advice_on_several(group: FaultGroup, value: Any) -> str:
     """Say how to send several values where one is accepted; a destructive tool's message never advises more calls."""
     say, node = group.call.say, group.node
     is_text = isinstance(value, str)

@@ -107,7 +107,7 @@ class Wanted:
     meaning: str
 
 
-def wanted(node: Node, say: Language) -> Wanted:
+def wanted_at(node: Node, say: Language) -> Wanted:
     """Return what a place takes; call it by :meth:`mcp_lenient.schema.node.Node.cached`, which caches it."""
     owners, is_list = _owners(node)
     is_choice = len(owners) > 1 or (is_list and all(branch.enum is not None for branch in owners))
@@ -116,7 +116,7 @@ def wanted(node: Node, say: Language) -> Wanted:
     return Wanted(
         type_words(node),
         allowed_values(node),
-        expected(node, say),
+        describe(node, say),
         contents,
         contents if is_choice else "",
         _types_say_all(node),
@@ -160,7 +160,7 @@ def _types_say_all(node: Node) -> bool:
     return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.branches))
 
 
-def expected(node: Node, say: Language, *, all_values: bool = False) -> str:
+def describe(node: Node, say: Language, *, all_values: bool = False) -> str:
     """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
 
     Args:
@@ -215,11 +215,11 @@ def and_more(parts: Sequence[str], rest: int, say: Language) -> str:
     return say("{some} and {count} more", some=say.comma(parts), count=rest)
 
 
-def limit(fault: Fault, say: Language) -> str:
+def requirement_of(fault: Fault, say: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
     if not fault.alternatives:
         return "" if fault.keyword is None else requirement(fault.keyword, fault.bound, say)
-    choices = [say.all_of([limit(part, say) for part in faults]) for faults in fault.alternatives]
+    choices = [say.all_of([requirement_of(part, say) for part in faults]) for faults in fault.alternatives]
     return say.either(list(dict.fromkeys(choices))) if all(choices) and len(choices) <= _MAX_TYPES else ""
 
 
@@ -256,7 +256,7 @@ def description(node: Node) -> str:
 def _contents(owners: Sequence[Node], say: Language, *, is_list: bool) -> str:
     """Return a sentence about the properties of an object, or the items of a list; empty if there is none."""
     if is_list and len(owners) == 1 and owners[0].enum is not None:
-        return say("Each item must be {expected}.", expected=expected(owners[0], say))
+        return say("Each item must be {expected}.", expected=describe(owners[0], say))
     names = _properties(owners[0], say) if len(owners) == 1 else _either(owners, say)
     form = marked("Each item has {names}.") if is_list else marked("It has {names}.")
     return say(form, names=names) if names else ""
@@ -292,7 +292,7 @@ def _properties(branch: Node, say: Language) -> str:
 
 def _property(branch: Node, name: str, say: Language) -> str:
     child = branch.child(name)
-    kind = expected(child, say) if child else ""
+    kind = describe(child, say) if child else ""
     if kind and name not in branch.required:
         kind = say("{kind}, optional", kind=kind)
     return f"'{name}' ({kind})" if kind else f"'{name}'"

@@ -8,8 +8,8 @@ from typing import Final
 from mcp_lenient.refusal.groups import FaultGroup
 from mcp_lenient.refusal.locations import RefusedCall, without_format
 from mcp_lenient.refusal.sentences import MAX_VALUES, MORE_FAULTS, and_more, requirement
-from mcp_lenient.refusal.wrong_names import missing, undeclared, unknown
-from mcp_lenient.refusal.wrong_values import MUST, ambiguous, hint, refusal
+from mcp_lenient.refusal.wrong_names import ignored_names_note, missing_message, unknown_message
+from mcp_lenient.refusal.wrong_values import MUST, ambiguous_message, hint, refusal_message
 from mcp_lenient.types import Violation
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer
@@ -55,21 +55,21 @@ def _message(group: FaultGroup) -> str:
     names = [shown_path(location.path) for location in group.locations[:_MAX_PLACES]]
     where = and_more(names, group.total - len(names), say)
     if group.code == "missing":
-        return missing(group, where)
+        return missing_message(group, where)
     if group.code == "unknown":
-        return unknown(group, where)
+        return unknown_message(group, where)
     if group.code == "ambiguous":
-        return ambiguous(group, where)
+        return ambiguous_message(group, where)
     if group.code == "size":
         return say("{place} is too large or too deeply nested. Send less at once.", place=where)
-    return say.sentences(refusal(group, where), hint(group))
+    return say.sentences(refusal_message(group, where), hint(group))
 
 
 def _also_suspect(call: RefusedCall, groups: Sequence[FaultGroup]) -> str:
     """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
     say, by_format = call.say, dict[str, list[str]]()
     has_unknown = any(group.code == "unknown" for group in groups)
-    ignored = "" if has_unknown else undeclared(groups, call.location(()))
+    ignored = "" if has_unknown else ignored_names_note(groups, call.location(()))
     refused_paths = {location.path for group in groups for location in group.locations}
     texts = map(call.location, without_format(call.top, call.arguments))
     for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:

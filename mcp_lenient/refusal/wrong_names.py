@@ -7,8 +7,8 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import Location, without_format
-from mcp_lenient.refusal.phrases import did_you_mean, expected, must_be, one_of_several, schema_echo
-from mcp_lenient.refusal.sentences import NAMES_TEXT, broken_json, description, first_of, quoted, wanted
+from mcp_lenient.refusal.phrases import advice_on_several, did_you_mean, expected, must_be, schema_echo
+from mcp_lenient.refusal.sentences import NAMES_TEXT, broken_json, description, first_of, quoted, wanted_at
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
@@ -26,7 +26,7 @@ _IS_MISSING: Final = marked_plural(
 _IS_UNKNOWN: Final = marked_plural("unknown parameter {names}.", "unknown parameters {names}.")
 
 
-def missing(group: FaultGroup, names: str) -> str:
+def missing_message(group: FaultGroup, names: str) -> str:
     """Say that names are missing, what they must be, and where they were sent."""
     call, say, alternatives = group.call, group.call.say, group.faults[0].alternatives
     if alternatives:
@@ -47,20 +47,22 @@ def missing(group: FaultGroup, names: str) -> str:
 
 def _sent_elsewhere(group: FaultGroup) -> str:
     call, say, (*parent_path, name) = group.call, group.call.say, group.first.path
-    parent, sent = call.location((*parent_path,)), group.moved("path", "from")
+    parent, sources = call.location((*parent_path,)), group.move_sources
     if echo := schema_echo(group, parent):
         return echo if group.is_first else ""
-    if (inside := sent[0][:-1] if sent else ()) and not parent_path:
+    if (inside := sources[0][:-1] if sources else ()) and not parent_path:
         return say("It was sent inside {place}: send it at the top.", place=call.shown_path(inside))
     if elsewhere := _inside_another(group, parent, name):
         return elsewhere
-    siblings = dict.fromkeys(path for path in sent if path[:-1] == (*parent_path,) and _may_take(group, path))
+    siblings = dict.fromkeys(
+        path for path in sources if path[:-1] == (*parent_path,) and _may_take(group, path)
+    )
     names = say.either([call.shown_path(path) for path in siblings][:MAX_NEAR])
     if names:
         advice = say("If {names} is meant, send it under this name.", names=names)
         only = call.location(next(iter(siblings))).value if len(siblings) == 1 else None
-        return say.sentences(advice, one_of_several(group, only))
-    return undeclared([group], parent) if group.is_first and parent_path else ""
+        return say.sentences(advice, advice_on_several(group, only))
+    return ignored_names_note([group], parent) if group.is_first and parent_path else ""
 
 
 def _inside_another(group: FaultGroup, parent: Location, name: object) -> str:
@@ -88,13 +90,13 @@ def _may_take(group: FaultGroup, path: Path) -> bool:
     return is_taken or json_type(value) not in group.types
 
 
-def undeclared(groups: Sequence[FaultGroup], parent: Location) -> str:
+def ignored_names_note(groups: Sequence[FaultGroup], parent: Location) -> str:
     """Name the undeclared names that were sent where the schema allows them, so that they are no violation."""
     call, say, depth = groups[0].call, groups[0].call.say, len(parent.path)
     branches = call.likely_branches(parent)
     if not isinstance(parent.value, Mapping) or any(branch.closed for branch in branches):
         return ""
-    ends = [(group, path) for group in groups for path in group.moved("path", "from") if path[depth:]]
+    ends = [(group, path) for group in groups for path in group.move_sources if path[depth:]]
     moved = {path[depth] for group, path in ends if path[depth + 1 :] or _may_take(group, path)}
     keys = (key for key in parent.value if isinstance(key, str) and key not in moved)
     sent = [key for key in keys if not any(branch.declares(key) for branch in branches)]
@@ -104,7 +106,7 @@ def undeclared(groups: Sequence[FaultGroup], parent: Location) -> str:
     return say(text, names=say.all_of(names)) if names else ""
 
 
-def unknown(group: FaultGroup, names: str) -> str:
+def unknown_message(group: FaultGroup, names: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
     call, say = group.call, group.call.say
     parent = call.location(group.first.path[:-1])
@@ -118,7 +120,7 @@ def unknown(group: FaultGroup, names: str) -> str:
         advice = _belongs_inside(group, parent, branches)
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
         intended = branches[0].child(group.intended[0])  # `list` may be no ID
-        advice = say.sentences(advice, (intended or group.node).cached(wanted, say).meaning)
+        advice = say.sentences(advice, (intended or group.node).cached(wanted_at, say).meaning)
     if group.offered.may_be_several:
         rest = say("If it holds several, send each under its own name.")
     else:
@@ -143,11 +145,11 @@ def _excluded_names(group: FaultGroup, parent: Location) -> list[str]:
 def _belongs_inside(group: FaultGroup, parent: Location, branches: Sequence[Node]) -> str:
     call, say, name = group.call, group.call.say, group.first.path[-1]
     depth = len(group.first.path)
-    inside = [path[:depth] for path in group.moved("from", "path") if len(path) > depth]
+    inside = [path[:depth] for path in group.move_targets if len(path) > depth]
     if inside and inside[0][:-1] == parent.path:
         node = call.location((*inside[0], name)).node
         is_of_type = node is None or node.accepted_types.issuperset(group.sent_types)
-        phrase = "" if node is None or is_of_type else node.cached(wanted, say).expected
+        phrase = "" if node is None or is_of_type else node.cached(wanted_at, say).expected
         must = say("It must be {expected}.", expected=phrase) if phrase else ""
         return say.sentences(say("It belongs inside {place}.", place=call.shown_path(inside[0])), must)
     holder = _open_holder(branches, name)

@@ -7,8 +7,8 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import CONTAINERS, MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import MAX_SUGGESTION
-from mcp_lenient.refusal.phrases import did_you_mean, expected, leave_out_advice, one_of_several
-from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, limit
+from mcp_lenient.refusal.phrases import advice_on_several, did_you_mean, expected, leave_out_advice
+from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, requirement_of
 from mcp_lenient.rules.likely import is_echo
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.values.display import HIDDEN, fits_json, in_json, short_scalar
@@ -38,7 +38,7 @@ _IN_FORM: Final = marked("Write it in the form {sample}.")
 _MAX_DETAIL: Final = 300
 
 
-def ambiguous(group: FaultGroup, where: str) -> str:
+def ambiguous_message(group: FaultGroup, where: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
     call, first, say = group.call, group.first, group.call.say
     values = group.readings[:MAX_NEAR]
@@ -47,7 +47,7 @@ def ambiguous(group: FaultGroup, where: str) -> str:
     return say(text, place=where, readings=say.either(readings))
 
 
-def refusal(group: FaultGroup, where: str) -> str:
+def refusal_message(group: FaultGroup, where: str) -> str:
     """Say what a value must be, and what was sent."""
     say, requirement = group.call.say, _requirement(group)
     reason, received = _reason(group), _received(group)
@@ -70,7 +70,7 @@ def _requirement(group: FaultGroup) -> str:
     if any(fault.keyword in ("type", "enum") for fault in faults):
         phrase = expected(group)
         return say("be {thing}", thing=phrase) if phrase else ""
-    return _range(group) or say.all_of([text for fault in faults if (text := limit(fault, say))])
+    return _range(group) or say.all_of([text for fault in faults if (text := requirement_of(fault, say))])
 
 
 def _range(group: FaultGroup) -> str:
@@ -115,7 +115,7 @@ def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
     say, value, absence_advice = group.call.say, group.value, _absence_advice(group)
     if group.keyword == "enum":
-        return say.sentences(did_you_mean(group), one_of_several(group, value), absence_advice)
+        return say.sentences(did_you_mean(group), advice_on_several(group, value), absence_advice)
     if group.code in ("length", "pattern", "format", "range"):
         return absence_advice or _limit_hint(group)
     if absence_advice or group.keyword != "type" or value is None:
@@ -125,7 +125,7 @@ def hint(group: FaultGroup) -> str:
     if group.types & CONTAINERS:
         return _hint_for_wanted_container(group)
     if isinstance(value, (Mapping, list)):
-        return one_of_several(group, value) or _hint_for_sent_container(group)
+        return advice_on_several(group, value) or _hint_for_sent_container(group)
     if isinstance(value, float) and group.types == {"integer"}:
         return say.sentences(group.wanted.meaning, say(_WHOLE_NUMBER))
     is_short_text = group.types == {"string"} and short_scalar(value)
@@ -154,7 +154,7 @@ def _limit_hint(group: FaultGroup) -> str:
     if group.code in ("pattern", "range"):
         is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
         otherwise = "" if is_known else say("If no such text means it, ask.")
-        return one_of_several(group, group.value) or say.sentences(group.wanted.meaning, otherwise)
+        return advice_on_several(group, group.value) or say.sentences(group.wanted.meaning, otherwise)
     if group.code == "format":
         return say(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"

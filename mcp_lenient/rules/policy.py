@@ -171,7 +171,7 @@ class Policy:
         _check("limits", self.limits, "a Limits", is_right=isinstance(self.limits, Limits))
         for name in ("disable", "drop", "secret"):
             object.__setattr__(self, name, frozenset(_names(name, getattr(self, name))))
-        for name, read in _READ.items():
+        for name, read in _CONVERTERS.items():
             object.__setattr__(self, name, read(getattr(self, name)))
         _check_disabled(self.disable, {*TIER_OF, *(rule.name for rule in self.rules)})
 
@@ -335,7 +335,7 @@ def _aliases(aliases: Any) -> Mapping[str, tuple[str, ...]]:
     return MappingProxyType(checked)
 
 
-_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+_CONVERTERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "publish": lambda face: None if face is None else face_named(face),
     "language": _language,
     "rules": _rules,

@@ -24,7 +24,7 @@ from mcp_lenient.engine.contract import Contract, Decision, Fate
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.locations import RefusedCall
-from mcp_lenient.refusal.sentences import description, expected
+from mcp_lenient.refusal.sentences import describe, description
 from mcp_lenient.rules import ABSENT, NameRule, Rule
 from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.schema.node import Node, Tree
@@ -448,7 +448,7 @@ def _place_words(top: Node, pointer: str) -> Iterator[str]:
     tokens = tokens_of(pointer)
     here = _node_at(top, tokens)
     if here is not None:
-        words = expected(here, Language())
+        words = describe(here, Language())
         yield f"The schema expects {words} there." if words else "The schema takes anything there."
         about = description(here)
         if about:
