@@ -195,8 +195,8 @@ class RefusedCall:
 
 def _is_needed(branch: Node, value: object, key: str | int) -> bool:
     """Return whether a name cannot be left out: it is required, or the object would have too few."""
-    size = len([*entries(value)])
-    return key in branch.required or any(size <= least for least in branch.values_of("minProperties"))
+    least = branch.values_of("minProperties")
+    return key in branch.required or (bool(least) and len([*entries(value)]) <= max(least))
 
 
 def may_show_argument(name: str, value: object, node: Node, policy: Policy) -> bool:

@@ -137,8 +137,8 @@ def _excluded_names(group: FaultGroup, parent: Location) -> list[str]:
     siblings = list(map(group.call.location, paths))
     nodes = [(location, branch.child(location.path[-1])) for location in siblings for branch in branches]
     accepted = {location.path for location, node in nodes if node and node.accepts(location.value)}
-    declared = (location.path for location in siblings if location.declared)
-    excluded = [path for path in declared if path not in accepted | {group.first.path}]
+    declared = [location.path for location in siblings if location.declared]
+    excluded = [path for path in declared if path not in accepted and path != group.first.path]
     return [group.call.shown_path(path) for path in excluded[:MAX_NEAR]]
 
 
