@@ -329,11 +329,8 @@ class Gate:
     async def _not_found(self, call: HostCall, source: ToolSource) -> Decision:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
         names = await source.names()
-        similar = (
-            await self.similar_tool(call.name, names, source)
-            if names is not None and source.may_rename
-            else None
-        )
+        may_rename = names is not None and source.may_rename
+        similar = await self.similar_tool(call.name, names or (), source) if may_rename else None
         if similar is not None:
             renamed = replace(similar.accepted({}), repairs=(RENAMED_TOOL,), name=similar.tool.name)
             if renamed.fate != "observed":

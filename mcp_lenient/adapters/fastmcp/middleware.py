@@ -35,11 +35,11 @@ from mcp_lenient.adapters.fastmcp.order import (
     Rewriter,
     answer_last,
     answered_at,
-    arrange,
     first_judge,
     is_rewritten_above,
     last_judged,
     not_first,
+    put_in_order,
     run_in_order,
 )
 from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawRequests, claim
@@ -148,12 +148,8 @@ class LenientMiddleware(Rewriter):
         """Dispatch a message; a tool call goes straight to ``on_call_tool``, without the unused hooks."""
         fastmcp_context = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
-        if (
-            is_call
-            and self._goes_straight
-            and fastmcp_context is not None
-            and fastmcp_context.fastmcp in self._started
-        ):
+        server = None if fastmcp_context is None else fastmcp_context.fastmcp
+        if is_call and self._goes_straight and server in self._started:
             return host.masked(self.on_call_tool(context, call_next))
         return host.masked(super().__call__(context, call_next))
 
@@ -250,11 +246,11 @@ class LenientMiddleware(Rewriter):
             return await self._decide_and_run(call, self._host_call(context, raw, started, call), rejected_by)
         # This is the path of every accepted call: no further coroutine, object or look-up.
         token, call.accepted = call.enter(contract), (started, decided := perf_counter_ns())
-        has_answerer = arrange(server).has_others
+        others_see_calls = put_in_order(server).others_see_calls
         try:
             return await call_next(context)
         except FAILURES as error:
-            if has_answerer and not call.is_answered_as_unknown(error, message.name):
+            if others_see_calls and not call.is_answered_as_unknown(error, message.name):
                 raise  # it has seen this
             return _with_repairs(call, await self._accepted_failed(error, call, context, call_next))
         finally:
@@ -272,19 +268,11 @@ class LenientMiddleware(Rewriter):
         self, error: Exception, call: Call, context: CallContext, call_next: Next
     ) -> ToolResult:
         """Answer what FastMCP raises of a call that has gone straight on."""
-        message, contract, (started, decided) = (
-            call.context.message,
-            cast("Contract", call.contract),
-            call.accepted,
-        )
-        call.pending = Pending(
-            message,
-            self._host_call(call.context, AS_SENT, started),
-            self._source(cast("Context", context.fastmcp_context).fastmcp, message),
-            contract.accepted(message.arguments or {}),
-            message.name,
-            decided=decided,
-        )
+        message, (started, decided) = call.context.message, call.accepted
+        host_call = self._host_call(call.context, AS_SENT, started)
+        source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
+        decision = cast("Contract", call.contract).accepted(message.arguments or {})
+        call.pending = Pending(message, host_call, source, decision, message.name, decided=decided)
         return await self._answer_failure(error, call, context, call_next)
 
     def _host_call(
@@ -318,7 +306,7 @@ class LenientMiddleware(Rewriter):
             decision = await self._gate.decide_unrecorded(host_call, source, allowance=allowance)
         call.context = context = self._keep_and_apply(call, context, host_call, source, decision, allowance)
         try:
-            if not arrange(fastmcp_context.fastmcp).has_others:
+            if not put_in_order(fastmcp_context.fastmcp).others_see_calls:
                 result = await self._refuse_or_run(call, context, call.call_next)
             else:
                 result = await pass_on(call, decision.contract, context, call.call_next)
@@ -479,7 +467,7 @@ class LenientMiddleware(Rewriter):
         if call.is_decided_again:  # a provider may make another tool for each look
             raise error
         call.is_decided_again = True
-        if arrange(pending.source.server).has_others:
+        if put_in_order(pending.source.server).others_see_calls:
             context = await self._decided_as_seen(call, context, pending)
             return await self._refuse_or_run(call, context, call_next)
         host_call, source = pending.host_call, pending.source

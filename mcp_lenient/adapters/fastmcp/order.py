@@ -84,17 +84,17 @@ class Order:
 
     Attributes:
         middleware: The list as it was arranged.
-        has_others: Whether middleware of others sees calls, so that calls are answered by an :class:`Answerer`.
+        others_see_calls: Whether middleware of others sees calls, so that calls are answered by an :class:`Answerer`.
     """
 
     middleware: tuple[Middleware, ...]
-    has_others: bool
+    others_see_calls: bool
 
 
 _orders: weakref.WeakKeyDictionary[FastMCP, Order] = weakref.WeakKeyDictionary()
 
 
-def arrange(server: FastMCP) -> Order:
+def put_in_order(server: FastMCP) -> Order:
     """Put rewriters first and answerers last in a server's middleware, for the next message; return the order."""
     middleware: Any = server.middleware
     if not isinstance(middleware, list):
@@ -106,13 +106,13 @@ def arrange(server: FastMCP) -> Order:
     rewriters = [entry for entry in middleware if isinstance(entry, Rewriter)]
     ours = (Outermost, Innermost, Answerer)
     others = [entry for entry in middleware if not isinstance(entry, ours) or _stays(entry)]
-    has_others = any(sees_calls(entry) for entry in others if not isinstance(entry, Rewriter))
+    others_see_calls = any(sees_calls(entry) for entry in others if not isinstance(entry, Rewriter))
     answerers = {id(entry.rewriter): entry for entry in middleware if isinstance(entry, Answerer)}
     last = [answerers.get(id(rewriter)) or Answerer(rewriter) for rewriter in reversed(rewriters)]
     first = [entry for entry in middleware if isinstance(entry, Outermost) and not _stays(entry)]
     innermost = [entry for entry in middleware if isinstance(entry, Innermost)]
-    middleware[:] = [*first, *others, *(last if has_others else ()), *innermost]
-    _orders[server] = Order(tuple(middleware), has_others)
+    middleware[:] = [*first, *others, *(last if others_see_calls else ()), *innermost]
+    _orders[server] = Order(tuple(middleware), others_see_calls)
     return _orders[server]
 
 
@@ -218,15 +218,14 @@ def last_judged(server: FastMCP, name: str, route: tuple[LastPlace, ...]) -> Las
         name: The name of the tool or prompt there.
         route: The mounted servers that the call is handed down through, with the name it has there.
     """
-    places = [
-        place
-        for place in route
-        if host.interceptor(place[0])
-        or any(map(may_deny, place[0].middleware))
-        or is_passed_by_calls(place[0])
-    ]
+    places = [place for place in route if _denies_behind(place[0])]
     places = places or ([(server, name)] if host.interceptor(server) else [])
     return places[-1] if places and compat.is_wrapped() else None
+
+
+def _denies_behind(server: FastMCP) -> bool:
+    may_be_denied = host.interceptor(server) or any(map(may_deny, server.middleware))
+    return bool(may_be_denied) or is_passed_by_calls(server)
 
 
 @contextmanager
@@ -244,7 +243,7 @@ def run_in_order(run: Run) -> Run:
 
     def arranged(server: FastMCP, context: Any, call_next: Any, **options: Any) -> Any:
         if server in _orders or any(isinstance(entry, Rewriter) for entry in server.middleware):
-            arrange(server)
+            put_in_order(server)
         if context.method in host.ANSWERED_BEHIND_MIDDLEWARE:
             call_next = partial(_answer_or_run, server, call_next)
         return run(server, context, call_next, **options)

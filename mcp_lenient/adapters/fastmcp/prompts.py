@@ -22,7 +22,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import is_for_prompt_alone
-from mcp_lenient.adapters.fastmcp.order import LastPlace, answered_at, arrange, first_judge, last_judged
+from mcp_lenient.adapters.fastmcp.order import LastPlace, answered_at, first_judge, last_judged, put_in_order
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.tools import requested_version
 from mcp_lenient.engine.contract import Contract
@@ -168,7 +168,7 @@ async def passed_on(
     try:
         context = await _repaired(context, policy_for, telemetry)
     except _Refused as refused:
-        if not arrange(fastmcp_context.fastmcp).has_others:
+        if not put_in_order(fastmcp_context.fastmcp).others_see_calls:
             return await _refused_at(refused, message, context, call_next)
         token = _pending.set((message, refused))
         try:

@@ -31,7 +31,7 @@ _HANDLERS: Final = frozenset(
 """What FastMCP 4 and 3 answer the calls of clients with."""
 RUN: Final = FunctionTool.run
 """How FastMCP runs a function, as it is before :func:`note_origins`."""
-_BODY: Final = RUN.__code__
+_RUN_CODE: Final = RUN.__code__
 _PROMPTS: Final = (Prompt, FunctionPrompt, FastMCPProviderPrompt)
 _TOOLS: Final = (Tool, FastMCPProviderTool, TransformedTool)
 
@@ -104,23 +104,23 @@ def origin() -> Origin:
     Unlike a client, the others expect an exception of a call that is refused, and may have checked it. Only the frames tell
     them apart: any of them may ask any server, also by the mounted tools of another.
     """
-    is_asked = is_of_host = False
+    saw_entrance = came_through_host = False
     for frame in _frames():
         code = frame.f_code
         # What has taken the method's place in between, as tools for tracing do, is no body; an author's is known otherwise.
-        if code in _HANDLERS and not is_of_host:
+        if code in _HANDLERS and not came_through_host:
             return "client"
-        if not is_asked:
-            is_asked = code in _ENTRANCES and not _is_of(frame.f_back, "fastmcp.", "mcp_lenient.")
-        elif code is _BODY:
+        if not saw_entrance:
+            saw_entrance = code in _ENTRANCES and not _is_of(frame.f_back, "fastmcp.", "mcp_lenient.")
+        elif code is _RUN_CODE:
             return "body"
         else:
-            is_of_host = is_of_host or _is_of(frame, "fastmcp.", "mcp.")
-    if not is_asked:
+            came_through_host = came_through_host or _is_of(frame, "fastmcp.", "mcp.")
+    if not saw_entrance:
         return "client"
     context = current_context()
     is_in_request = context is not None and context.request_context is not None
-    return "other" if is_of_host or is_in_request else "program"
+    return "other" if came_through_host or is_in_request else "program"
 
 
 def is_for_prompt_alone() -> bool:
@@ -147,11 +147,8 @@ CONTEXTS_OF_A_CALL: Final = 2
 
 def is_called_again() -> bool:
     """Return whether the server of the running tool is running another call of this request, also from a worker thread."""
-    context = current_context()
-    of_server = [
-        outer for outer in contexts(context) if context is not None and outer.fastmcp is context.fastmcp
-    ]
-    return len(of_server) > CONTEXTS_OF_A_CALL
+    servers = [outer.fastmcp for outer in contexts(current_context())]
+    return sum(server is servers[0] for server in servers) > CONTEXTS_OF_A_CALL
 
 
 def contexts(context: Context | None) -> Iterator[Context]:
