@@ -89,9 +89,9 @@ _HOMES = {
 }
 
 if not TYPE_CHECKING:  # a type checker is to know the names above and no others
-    from mcp_lenient.values.lazy import loaded_by_name
+    from mcp_lenient.values.lazy import lazy_getattr
 
-    _public = loaded_by_name(__name__, _HOMES)
+    _public = lazy_getattr(__name__, _HOMES)
 
     def __getattr__(name: str) -> object:
         if name == "__version__":

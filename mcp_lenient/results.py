@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_lenient.values.lazy import loaded_by_name
+from mcp_lenient.values.lazy import lazy_getattr
 
 if TYPE_CHECKING:
     from mcp_lenient.adapters.calls import OutgoingCall
@@ -23,7 +23,7 @@ __all__ = [
     "ReadBack",
 ]
 
-__getattr__ = loaded_by_name(
+__getattr__ = lazy_getattr(
     __name__,
     {
         "mcp_lenient.adapters.calls": "OutgoingCall",

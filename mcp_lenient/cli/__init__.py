@@ -6,14 +6,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from mcp_lenient.cli.errors import INTERRUPTED
-from mcp_lenient.values.lazy import loaded_by_name
+from mcp_lenient.values.lazy import lazy_getattr
 
 if TYPE_CHECKING:
     from mcp_lenient.cli.commands import app, run
 
 __all__ = ["app", "main", "run"]
 
-__getattr__ = loaded_by_name(__name__, {"mcp_lenient.cli.commands": "app run"})
+__getattr__ = lazy_getattr(__name__, {"mcp_lenient.cli.commands": "app run"})
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
-from mcp_lenient.engine.ignored import wrapped_away
+from mcp_lenient.engine.ignored import misplaced_body
 from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.reader import Plan
@@ -257,8 +257,8 @@ class Contract:
         rules = tuple(rule for rule in self.policy.rules if not rule.certain or rule.name == "rename_alias")
         # Those of a policy for several tools, and of a dispatcher's parameters, are not declared on the tool.
         aliases = {} if self.tool.policy is None else self.tool.policy.aliases
-        in_file = None if self.policies is None else self.policies.declared(self.tool.name)
-        for declared in filter(None, (in_file, self.tool.declared)):
+        of_operator = None if self.policies is None else self.policies.declared(self.tool.name)
+        for declared in filter(None, (of_operator, self.tool.declared)):
             aliases = added_aliases(aliases, declared.aliases)
         aliases = aliases if self.policy.dispatches is None else {}
         policy = self.policy.changed(rules=rules, unrepairable="refuse", aliases=aliases)
@@ -345,7 +345,7 @@ class Contract:
         if not self.tool.drops_names or not undeclared:
             return False
         is_missing = any(violation.code == "missing" for violation in decision.violations)
-        return is_missing or any(wrapped_away(self.top, decision.arguments))
+        return is_missing or any(misplaced_body(self.top, decision.arguments))
 
     def normalized(self, arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Repair, ...]]:
         """Return accepted arguments after the declared normalizers, and what these changed."""

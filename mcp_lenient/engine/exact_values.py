@@ -71,11 +71,11 @@ def _says_more_than_types(top: Node, path: Path) -> bool:
     """Return whether a schema may refuse other values of the right type at a place, itself or in what the place is in."""
     node = top
     for part in path:
-        child = None if node.is_union or not node.adds_up else node.child(part)
+        child = None if node.is_union or not node.valid_if_parts_are else node.child(part)
         if child is None:
             return True
         node = child
-    return not all(branch.adds_up for branch in node.branches)
+    return not all(branch.valid_if_parts_are for branch in node.branches)
 
 
 def _other_values(branches: Sequence[Node], value: Any) -> Iterator[Any]:

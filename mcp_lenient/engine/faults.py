@@ -74,7 +74,7 @@ class _FaultSearch:
         self._visits_left -= 1
         at = node, path
         if at not in self._seen:
-            is_whole = not (self.exact_integers and (node.looks_within or node.is_only("integer")))
+            is_whole = not (self.exact_integers and (node.describes_contents or node.is_only("integer")))
             accepted = (is_whole or not has_whole_float(value)) and node.accepts(value)
             reasons = () if accepted else tuple(self.reasons(node, value, path))
             self._seen[at] = reasons if accepted or reasons else (_fault(path, None, node),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from mcp_lenient.rules.rules import is_nothing, names_in_other_style
+from mcp_lenient.rules.rules import is_empty_key_alone, names_in_other_style
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair, Validator
 from mcp_lenient.values.json_values import JSON, parse_container, pointer, same_json
@@ -46,7 +46,7 @@ def _says_nothing_of_others(node: Node) -> bool:
     return node.additional is None and not (node.closed or node.patterns or node.is_union)
 
 
-def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
+def names_in_wrong_case(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the paths of undeclared names that are declared, absent ones in another case style.
 
     Only in objects of which the schema does not say that other names are read. Two of them for one name are both lost.
@@ -62,19 +62,19 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     for key, entry in entries(value):
         child = branch.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:
-            yield from misnamed(child, entry, (*path, key))
+            yield from names_in_wrong_case(child, entry, (*path, key))
 
 
 _BODY: Final = "body"
 
 
-def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
+def misplaced_body(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
     """Yield the path of an undeclared ``body`` that holds nothing but declared, absent names, in any case style.
 
     Only where the schema does not say that other names are read: FastMCP's OpenAPI tools would send no body. Also that of
     an empty name without a value, where no name is declared.
     """
-    if is_nothing(top, arguments) and _says_nothing_of_others(top):
+    if is_empty_key_alone(top, arguments) and _says_nothing_of_others(top):
         yield ("",)
     content = arguments.get(_BODY) if isinstance(arguments, Mapping) else None
     says_nothing = top.additional is None and not top.closed
@@ -102,14 +102,15 @@ def ignored_names(
         return ()
     changed = frozenset(repair.pointer for repair in repairs)
     search = _NameSearch(open_branch_declares_all=by_schema, changed=changed)
-    ignored = sorted(set(search.paths([top], arguments, ())), key=str)
+    candidates = sorted(set(search.paths([top], arguments, ())), key=str)
+    of_other_branch = search.of_other_branch
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
-        ignored = [path for path in ignored if path in search.of_other_branch or pointer(path) in changed]
+        ignored = [path for path in candidates if path in of_other_branch or pointer(path) in changed]
     else:  # a name that is kept is read by whatever keeps every name, but not as the declared one
         kept = search.kept_as_extra
-        unread = unread_paths([path for path in ignored if path not in kept], arguments, validator)
-        ignored = [path for path in ignored if path in kept or path in unread]
-    return tuple(Fault(path, "value" if path in search.of_other_branch else "overlooked") for path in ignored)
+        unread = unread_paths([path for path in candidates if path not in kept], arguments, validator)
+        ignored = [path for path in candidates if path in kept or path in unread]
+    return tuple(Fault(path, "value" if path in of_other_branch else "overlooked") for path in ignored)
 
 
 def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `cached` passes it
@@ -147,7 +148,7 @@ class _NameSearch:
         if isinstance(value, Mapping):
             if len(branches) > 1:
                 accepting = [branch for branch in branches if branch.accepts(value)]
-                paths = {(*path, key) for key in self._names_of_others(branches, accepting, value)}
+                paths = {(*path, key) for key in self._not_held_by_all(branches, accepting, value)}
                 self.of_other_branch |= paths
                 yield from paths
                 branches = accepting or branches
@@ -156,7 +157,7 @@ class _NameSearch:
             if isinstance(entry, (dict, list)):
                 yield from self.paths([branch.child(key) for branch in branches], entry, (*path, key))
 
-    def _names_of_others(
+    def _not_held_by_all(
         self, branches: Sequence[Node], accepting: Sequence[Node], value: Mapping[str, Any]
     ) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""

@@ -60,17 +60,17 @@ class Offers:
     def __init__(
         self, call: RefusedCall, spelled: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
     ) -> None:
-        self._call, self._spelled, self._faults = call, spelled, faults
+        self._call, self._spelled_arguments, self._faults = call, spelled, faults
         self._validator, self._reader = validator, reader
-        self._rules = (*reader.plan.uncertain, *LIKELY_RULES)
-        self._objects: dict[Path, Sequence[Any]] = {}
-        self._validated_left = _MAX_VALIDATED
+        self._rules = (*reader.plan.uncertain_rules, *LIKELY_RULES)
+        self._renamed_objects: dict[Path, Sequence[Any]] = {}
+        self._faults_left = _MAX_VALIDATED
 
     def for_group(self, group: FaultGroup, most: int) -> Offered:
         """Return the patches for a group of faults, likeliest first."""
         fixes: list[Patch] = []
         likely_patches: list[Patch] = []
-        lists_all_locations = group.total == len(group.locations)
+        lists_all_locations = group.location_count == len(group.locations)
         for change in islice(self._changes(group), _MAX_TRIED) if lists_all_locations else ():
             new = self._call.arguments
             for path, value in change.items():
@@ -78,7 +78,7 @@ class Offers:
             patch = difference(self._call.arguments, new)
             is_new = not any(same_json([*patch], [*other]) for other in likely_patches)  # 1 is not true
             if is_new and self._may_show_patch(patch, group):
-                covers_several = any(map(self._may_cover_several, self._operation_paths(patch, "from")))
+                covers_several = any(map(self._may_mean_several, self._operation_paths(patch, "from")))
                 is_correction = not covers_several and self._is_correction(new, change, patch, group)
                 fix = self._patch_for_sent(patch, new, group) if is_correction else ()
                 fixes += [fix] if fix else []
@@ -86,13 +86,13 @@ class Offers:
                 likely_patches += [patch] * (is_correction or is_worth_telling)
         if group.readings:  # one reading alone would decide what is not known
             fixes = fixes if len(fixes) == len(group.readings) <= MAX_OFFERS else []
-        covers_several = group.code == "unknown" and self._may_cover_several(group.first.path)
+        covers_several = group.code == "unknown" and self._may_mean_several(group.location.path)
         return Offered(tuple(fixes[:most]), tuple(likely_patches), covers_several)
 
     # What may be changed
 
     def _changes(self, group: FaultGroup) -> Iterator[Change]:
-        paths, path = group.paths, group.first.path
+        paths, path = group.paths, group.location.path
         if group.readings:
             yield from ({path: value} for value in group.readings)
         elif group.code in ("missing", "unknown"):
@@ -121,9 +121,9 @@ class Offers:
     def _objects_by_name(self, path: Path, length: int, code: ViolationCode) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
         parent_path = path[:length]
-        if parent_path not in self._objects:
-            self._objects[parent_path] = [*self._with_other_names(parent_path)]
-        for new in self._objects[parent_path]:
+        if parent_path not in self._renamed_objects:
+            self._renamed_objects[parent_path] = [*self._with_other_names(parent_path)]
+        for new in self._renamed_objects[parent_path]:
             if (value_at(new, path[length:]) is not REMOVED) is (code == "missing"):
                 yield new
 
@@ -136,7 +136,7 @@ class Offers:
                 for rule in self._rules:
                     yield from rule.apply(place, parent.value) if isinstance(rule, CallRule) else ()
 
-    def _may_cover_several(self, path: Path) -> bool:
+    def _may_mean_several(self, path: Path) -> bool:
         parent, key = self._call.location(path[:-1]), path[-1]
         if not isinstance(parent.value, dict) or parent.secret or not isinstance(key, str):
             return False
@@ -170,8 +170,8 @@ class Offers:
         return self._has_only_others(new, group)
 
     def _has_only_others(self, arguments: Any, group: FaultGroup) -> bool:
-        self._validated_left -= len(self._faults)
-        if self._validated_left < 0:
+        self._faults_left -= len(self._faults)
+        if self._faults_left < 0:
             return False
         kinds = {"ambiguous": "value"}
         before = {(fault.path, kinds.get(fault.kind, fault.kind)) for fault in self._faults}
@@ -199,7 +199,7 @@ class Offers:
         paths = list(self._operation_paths(patch))
         if all(map(self._is_as_sent, paths)):
             return patch
-        path = group.first.path[:1]
+        path = group.location.path[:1]
         value, location = value_at(new, path), self._call.location(path)
         is_text = isinstance(value_at(self._sent, path), str) and isinstance(value, (dict, list))
         is_outside = any(operation_path[:1] != path for operation_path in paths)
@@ -209,7 +209,7 @@ class Offers:
 
     @cached_property
     def _sent(self) -> Any:
-        return plain(self._spelled)
+        return plain(self._spelled_arguments)
 
     @cached_property
     def _is_small(self) -> bool:

@@ -14,9 +14,9 @@ from mcp_lenient.engine.ignored import (
     OutOfSteps,
     has_open_objects,
     ignores_names,
-    misnamed,
+    misplaced_body,
+    names_in_wrong_case,
     spellings,
-    wrapped_away,
 )
 from mcp_lenient.rules.rules import (
     ABSENT,
@@ -38,12 +38,12 @@ from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
     JSON_TYPES,
-    SPELLED,
+    PARSED_TYPES,
     has_whole_float,
     json_type,
     plain,
     pointer,
-    rounds,
+    rounds_as_double,
     same_json,
 )
 from mcp_lenient.values.names import fold_name, squashed
@@ -62,7 +62,7 @@ CHAIN_AT_TOP: Final = 4
 """Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
 _NAMES_PER_STEP: Final = 8
 _KINDS: Final[Mapping[type, str]] = {
-    kind: JSON_TYPES[SPELLED.get(kind, kind)] for kind in (*JSON_TYPES, *SPELLED) if kind is not tuple
+    kind: JSON_TYPES[PARSED_TYPES.get(kind, kind)] for kind in (*JSON_TYPES.keys() - {tuple}, *PARSED_TYPES)
 }
 """The JSON types of values as a parser makes them; no rule reads any other."""
 _COST: Final = attrgetter("cost")
@@ -104,7 +104,7 @@ class Plan:
         self.corrects_names = self.by_schema and allows and has_open_objects(self.tree)
         """Whether names that nothing would read are renamed, though the schema accepts them."""
         allowed = [rule for rule in self.policy.rules if rule.name not in self.policy.disable]
-        self.uncertain = [rule for rule in allowed if not rule.certain]
+        self.uncertain_rules = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
         self._rules = [rule for rule in allowed if self._obstacle(rule) is None]
         self.renames_by_keys = all(
@@ -232,7 +232,7 @@ class Reader:
         self, plan: Plan, *, exact_integers: bool, steps: int, observer: Observer | None = None
     ) -> None:
         self.plan = plan
-        self._exact = exact_integers
+        self._exact_integers = exact_integers
         self._steps_left = steps
         self._failing_shapes: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
@@ -247,14 +247,16 @@ class Reader:
 
     def accepts(self, node: Node, value: Any) -> bool:
         """Return whether the schema accepts a value unchanged, with the validator's strictness about integers."""
-        if type(value) in SPELLED:
-            if node.is_only("number") and rounds(value):
+        if type(value) in PARSED_TYPES:
+            if node.is_only("number") and rounds_as_double(value):
                 return False
             value = plain(value)
         # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
-        if self._exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
+        may_hold_float = node.describes_contents or node.is_only("integer")
+        if self._exact_integers and may_hold_float and has_whole_float(value):
             return False
-        return node.accepts(value) and not (self.plan.corrects_names and any(misnamed(node, value)))
+        is_accepted = node.accepts(value)
+        return is_accepted and not (self.plan.corrects_names and any(names_in_wrong_case(node, value)))
 
     # A value
 
@@ -311,17 +313,17 @@ class Reader:
     ) -> Reading:
         """Return the reading of a value by what a rule made of it."""
         step = ReadingStep(rule.name, place.path, place.result_path, sent, new)
-        if isinstance(new, str) and not place.node.expects(new):
+        if isinstance(new, str) and not place.node.fits_format(new):
             return Reading(new, complete=False)
         if new is ABSENT or (place.path and self.accepts(place.node, new)):
             return Reading(new, rule.cost, (step,))
-        then = self._read_refused(
+        rest = self._read_refused(
             place, new, chain=chain if rule.chains else 0, partly=partly and rule.chains
         )
         # `123` for a list of strings: an item that must be changed as well may not be one.
-        if not rule.chains and worst_tier(then.cost) >= _CLOSE_TIER:
-            then = Reading(new, complete=False)
-        return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.complete, then.ties)
+        if not rule.chains and worst_tier(rest.cost) >= _CLOSE_TIER:
+            rest = Reading(new, complete=False)
+        return Reading(rest.value, rule.cost + rest.cost, (step, *rest.steps), rest.complete, rest.ties)
 
     def _read_inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         """Return the readings that change only what is in a value, or those by the branches of a union.
@@ -333,15 +335,16 @@ class Reader:
             return self._read_union(place, value, scope, partly=partly)
         if isinstance(value, dict) and node.may_be("object"):
             reading = self._read_object(place, value, scope, partly=partly)
-            if not place.path and self.plan.corrects_names and any(wrapped_away(node, reading.value or {})):
+            if not place.path and self.plan.corrects_names and any(misplaced_body(node, reading.value or {})):
                 reading = reading._replace(complete=False)
         elif isinstance(value, list) and node.may_be("array"):
             reading = self._read_array(place, value, scope, partly=partly)
         else:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
-        is_checked = place.path and scope.refused and not (node.adds_up or (self._exact and reading.steps))
-        if reading.complete and is_checked and not node.accepts(plain(reading.value)):
+        is_checked_later = node.valid_if_parts_are or (self._exact_integers and reading.steps)
+        needs_check = place.path and scope.refused and not is_checked_later
+        if reading.complete and needs_check and not node.accepts(plain(reading.value)):
             reading = reading._replace(complete=False)
         return [reading] if reading.complete or partly else []
 
@@ -352,7 +355,7 @@ class Reader:
         tagged = self._read_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
         if tagged is not None:
             return tagged
-        of_type = () if scope.refused else node.branches_of_type(value, exact_integers=self._exact)
+        of_type = () if scope.refused else node.branches_of_type(value, exact_integers=self._exact_integers)
         branches, below = (of_type, scope) if of_type else (node.branches, BY_SCHEMA)
         readings = [self.read(place.as_branch(branch), value, below) for branch in branches]
         completed = [reading for reading in readings if reading.complete]
@@ -371,7 +374,7 @@ class Reader:
             return []
         # Only then, since a branch that is read partly is read to its end: the one that is meant, of a text any.
         if not isinstance(value, str):
-            targets = node.likely_branches(value, exact_integers=self._exact)
+            targets = node.likely_branches(value, exact_integers=self._exact_integers)
             branches = targets if len(targets) == 1 else ()
         of_branches = (self.read(place.as_branch(branch), value, scope, partly=True) for branch in branches)
         return [reading for reading in of_branches if reading.steps or reading.ties][:1]

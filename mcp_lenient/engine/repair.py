@@ -83,31 +83,32 @@ def _refuse_inexact(
 
 
 def _needed_changes(
-    value: Any, read: tuple[ReadingStep, ...], validator: Validator, faults: Sequence[Fault]
+    value: Any, all_steps: tuple[ReadingStep, ...], validator: Validator, faults: Sequence[Fault]
 ) -> tuple[Any, tuple[ReadingStep, ...]] | None:
     """Return a value and its steps with only those changes of values that the tool's own validator needs.
 
     In a changed container the schema decided, and the tool may read a value there itself: it is asked, from the outside
     in. None if a value was changed that only a check of the author's refuses: the tool may mean another change.
     """
-    steps = dict(enumerate(read))
-    unsure = {at: step for at, step in steps.items() if step.path and step.changes_value}
+    steps = dict(enumerate(all_steps))
+    unsure = {index: step for index, step in steps.items() if step.path and step.changes_value}
     refused = _by_place(faults)
-    needed = _outermost({at: step for at, step in unsure.items() if step.path in refused})
+    needed = _outermost({index: step for index, step in unsure.items() if step.path in refused})
     while True:
-        paths = [path for step in needed.values() for path in refused.keys() & _above(step)]
+        paths = [path for step in needed.values() for path in refused.keys() & _with_ancestors(step)]
         if any(refused[path].kind == "value" and refused[path].detail is not None for path in paths):
             return None
-        unsure = {at: step for at, step in unsure.items() if at not in needed}
+        unsure = {index: step for index, step in unsure.items() if index not in needed}
         if not unsure:
-            return value, read
-        changed = _reverted(value, list(unsure.values()))
-        refused = _by_place(validator.faults(changed))
+            return value, all_steps
+        reverted = _reverted(value, list(unsure.values()))
+        refused = _by_place(validator.faults(reverted))
         if not refused:
-            return changed, tuple([step for at, step in steps.items() if at not in unsure])
-        needed = _outermost({at: step for at, step in unsure.items() if refused.keys() & _above(step)})
+            return reverted, tuple([step for index, step in steps.items() if index not in unsure])
+        blamed = {index: step for index, step in unsure.items() if refused.keys() & _with_ancestors(step)}
+        needed = _outermost(blamed)
         if not needed:
-            return value, read
+            return value, all_steps
 
 
 def _by_place(faults: Sequence[Fault]) -> dict[Path, Fault]:
@@ -138,6 +139,6 @@ def _reverted(value: Any, steps: Sequence[ReadingStep]) -> Any:
     return reverted
 
 
-def _above(step: ReadingStep) -> set[Path]:
+def _with_ancestors(step: ReadingStep) -> set[Path]:
     """Return the paths of a value and of all that it is in, as it was sent and as it is now."""
     return {path[:length] for path in (step.path, step.result_path) for length in range(len(path) + 1)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_lenient.engine.faults import find_faults
-from mcp_lenient.engine.ignored import misnamed, unread_paths, wrapped_away
+from mcp_lenient.engine.ignored import misplaced_body, names_in_wrong_case, unread_paths
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
@@ -88,8 +88,8 @@ class PublishedSchemaValidator:
     def _unread(self, arguments: Mapping[str, Any]) -> Iterator[Path]:
         """Yield names in another case style, and a wrapper around declared names."""
         if self.corrects_names:
-            yield from misnamed(self._top, arguments)
-            yield from wrapped_away(self._top, arguments)
+            yield from names_in_wrong_case(self._top, arguments)
+            yield from misplaced_body(self._top, arguments)
 
     def is_strict_at(self, path: Path) -> bool:  # noqa: ARG002 - never known
         """Return False: a schema does not say how strictly it is applied."""

@@ -16,12 +16,13 @@ def keeping_digits(top: Node, value: Any, validator: Validator) -> Any:
     A text takes the place of a number only where the tool's own validator makes equal values of both. Returns the same
     object if it has no spellings.
     """
-    numbers = plain(value)
-    if numbers is value or validator.by_schema:
-        return numbers
-    texts = _with_texts([top], value)
-    is_same = texts != numbers and validator.accepts(texts) and not validator.distinguishes(texts, numbers)
-    return texts if is_same else numbers
+    with_numbers = plain(value)
+    if with_numbers is value or validator.by_schema:
+        return with_numbers
+    with_texts = _with_texts([top], value)
+    if with_texts == with_numbers or not validator.accepts(with_texts):
+        return with_numbers
+    return with_numbers if validator.distinguishes(with_texts, with_numbers) else with_texts
 
 
 def _with_texts(nodes: Sequence[Node], value: Any) -> Any:

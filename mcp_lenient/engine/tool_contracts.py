@@ -36,20 +36,20 @@ def contract_of(tool: HostTool, policies: Policies, warn: Warn, *, publishes: bo
         DefinitionError: When a definitions file contradicts a function of this process.
     """
     declared, schema = _declared(tool, policies, warn)
-    read = readable(with_types(schema, declared))
-    if read.unread:
-        warn("tool_not_compiled", tool.name, read.summary)
+    schema_read = readable(with_types(schema, declared))
+    if schema_read.unread:
+        warn("tool_not_compiled", tool.name, schema_read.summary)
     policy = policies.of(tool.name, tool.policy, declared)
     if policy.dispatches is not None:
-        words = policy.dispatches.aliases(schema.get("properties", {}).keys())
-        policy = policy.changed(aliases=added_aliases(words, policy.aliases))
+        aliases = policy.dispatches.aliases(schema.get("properties", {}).keys())
+        policy = policy.changed(aliases=added_aliases(aliases, policy.aliases))
     if declared.normalizers or policy.infer_untyped:
         from mcp_lenient.declare.normalizers.inference import with_inference
 
         declared = with_inference(declared, schema, untyped=policy.infer_untyped)
     read_only = is_read_only(tool.annotations)
     contract = Contract.of_schema(
-        read,
+        schema_read,
         policy,
         destructive=policy.is_destructive(marked=is_destructive(tool.annotations), read_only=read_only),
         read_only=read_only,

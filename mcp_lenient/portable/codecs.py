@@ -15,8 +15,8 @@ from mcp_lenient.values.json_values import (
     DuplicateKeyError,
     SpelledFloat,
     no_constant,
+    parsed_integer,
     plain,
-    spelled_integer,
     unique_keys,
 )
 
@@ -107,7 +107,7 @@ def json_value(text: str) -> Any:
             object_pairs_hook=unique_keys,
             parse_constant=no_constant,
             parse_float=_finite,
-            parse_int=spelled_integer,
+            parse_int=parsed_integer,
         )
     except DuplicateKeyError as error:
         msg = f"has the key '{shown(error.args[0])}' twice"

@@ -58,11 +58,11 @@ class FaultGroup:
         call: The call.
         code: The kind.
         keyword: The keyword of the first fault.
-        is_of_key: Whether a key of a map is refused.
+        is_about_key: Whether a key of a map is refused.
         faults: Those at the first place, one for each keyword; the author's comes last.
         locations: The first of the places.
-        total: The number of places.
-        first: The first place.
+        location_count: The number of all places.
+        location: The first place.
         value: The value there.
         node: What the schema says there; of anything, if it says nothing.
         wanted: The same in words.
@@ -70,20 +70,20 @@ class FaultGroup:
         sent_types: The JSON types of the values, without duplicates.
         may_echo: Whether the value may be repeated.
         json_break: Where the JSON of a text for a list or object breaks.
-        is_first: Whether it is the first of its kind in its object; only its message describes the object.
+        is_first_in_parent: Whether it is the first of its kind in its object; only its message describes the object.
         offered: What is offered.
-        changes: The likely operations at the first place.
+        operations: The likely operations at the first place.
         intended: The allowed values, or the declared names beside it, that the caller likely intended.
     """
 
     call: RefusedCall
     code: ViolationCode
     keyword: str | None
-    is_of_key: bool
+    is_about_key: bool
     faults: tuple[Fault, ...]
     locations: tuple[Location, ...]
-    total: int
-    first: Location
+    location_count: int
+    location: Location
     value: Any
     node: Node
     wanted: Wanted
@@ -91,9 +91,9 @@ class FaultGroup:
     sent_types: tuple[str, ...]
     may_echo: bool
     json_break: Break | None
-    is_first: bool = True
+    is_first_in_parent: bool = True
     offered: Offered = NOTHING
-    changes: tuple[Operation, ...] = ()
+    operations: tuple[Operation, ...] = ()
     intended: tuple[Any, ...] = ()
 
     @property
@@ -104,7 +104,7 @@ class FaultGroup:
     @property
     def is_of_value(self) -> bool:
         """Whether a value is refused, and no name."""
-        return self.code not in ("missing", "unknown", "size") and not self.is_of_key
+        return self.code not in ("missing", "unknown", "size") and not self.is_about_key
 
     @property
     def readings(self) -> Sequence[Any]:
@@ -114,12 +114,12 @@ class FaultGroup:
     @property
     def name(self) -> str | None:
         """The last name of the path."""
-        return next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
+        return next((part for part in reversed(self.location.path) if isinstance(part, str)), None)
 
     @property
     def is_prompt_argument(self) -> bool:
         """Whether it is an argument of a prompt, which can be nothing but a string."""
-        return self.call.as_texts and len(self.first.path) == 1
+        return self.call.as_texts and len(self.location.path) == 1
 
     @property
     def takes_json_text(self) -> bool:
@@ -137,86 +137,88 @@ class FaultGroup:
         return self._other_ends("from", "path")
 
     def _other_ends(self, here: str, there: str) -> list[Path]:
-        first = pointer(self.first.path)
-        moves = [change for change in self.changes if change["op"] == "move" and change[here] == first]
+        first = pointer(self.location.path)
+        moves = [change for change in self.operations if change["op"] == "move" and change[here] == first]
         return [path_at(self.call.arguments, move[there]) for move in moves]
 
     def with_offer(self, offered: Offered) -> FaultGroup:
         """Return the group with what is offered for it."""
-        here = pointer(self.first.path)
-        operations = (operation for patch in offered.likely for operation in patch)
-        changes = [change for change in operations if here in (change["path"], change.get("from"))]
-        group = replace(self, offered=offered, changes=tuple(changes))
+        here = pointer(self.location.path)
+        likely = (operation for patch in offered.likely for operation in patch)
+        operations = [change for change in likely if here in (change["path"], change.get("from"))]
+        group = replace(self, offered=offered, operations=tuple(operations))
         return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 
 def group_faults(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
     """Return the first groups of faults that are alike, and the number of other groups."""
-    by_place: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
+    by_path: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
     for fault in faults:
-        by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
-    alike: dict[Any, tuple[Collection[Fault], list[Path]]] = {}
-    for (path, is_key), of_keywords in by_place.items():
-        if None in of_keywords:
-            of_keywords[None] = of_keywords.pop(None)  # what the author says comes last
-        place_faults = of_keywords.values()
-        reasons = frozenset(
-            [(_code(fault), fault.keyword, fault.node, fault.detail, fault.reason) for fault in place_faults]
-        )
+        by_path.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
+    paths_and_faults: dict[Any, tuple[list[Path], Collection[Fault]]] = {}
+    for (path, is_key), by_keyword in by_path.items():
+        if None in by_keyword:
+            by_keyword[None] = by_keyword.pop(None)  # what the author says comes last
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
-        _, paths = alike.setdefault((pattern, is_key, reasons), (place_faults, []))
-        paths.append(path)
+        alike = (pattern, is_key, frozenset(map(_reason, by_keyword.values())))
+        paths_and_faults.setdefault(alike, ([], by_keyword.values()))[0].append(path)
     groups: list[FaultGroup] = []
-    seen: set[tuple[str, Path]] = set()
-    for first_faults, paths in islice(alike.values(), MAX_VIOLATIONS):
-        group = _group(call, tuple(first_faults), paths)
-        code_and_owner = (group.code, group.first.path[:-1])
-        groups.append(replace(group, is_first=False) if code_and_owner in seen else group)
-        seen.add(code_and_owner)
-    return groups, len(alike) - len(groups)
+    described: set[tuple[str, Path]] = set()
+    for paths, first_faults in islice(paths_and_faults.values(), MAX_VIOLATIONS):
+        group = _group(call, paths, tuple(first_faults))
+        code_and_parent = (group.code, group.location.path[:-1])
+        is_first = code_and_parent not in described
+        groups.append(group if is_first else replace(group, is_first_in_parent=False))
+        described.add(code_and_parent)
+    return groups, len(paths_and_faults) - len(groups)
+
+
+def _reason(fault: Fault) -> tuple[Any, ...]:
+    return (_code(fault), fault.keyword, fault.node, fault.detail, fault.reason)
 
 
 def _code(fault: Fault) -> ViolationCode:
     return _CODES.get(fault.keyword or fault.kind, "value")
 
 
-def _group(call: RefusedCall, first_faults: tuple[Fault, ...], paths: Sequence[Path]) -> FaultGroup:
-    code, locations = _code(first_faults[0]), tuple([call.location(path) for path in paths[:_MAX_SAMPLES]])
-    nodes = (*[fault.node for fault in first_faults], locations[0].node)
+def _group(call: RefusedCall, paths: Sequence[Path], faults: tuple[Fault, ...]) -> FaultGroup:
+    """Return the group of faults at these paths, by those at the first one."""
+    code, locations = _code(faults[0]), tuple(map(call.location, paths[:_MAX_SAMPLES]))
+    location, is_about_key = locations[0], faults[0].keyword == "propertyNames"
+    nodes = () if code in ("unknown", "size") else (*[fault.node for fault in faults], location.node)
     anything = call.top.tree.node(True)  # noqa: FBT003 - a schema
-    node: Node = next(filter(None, () if code in ("unknown", "size") else nodes), anything)
-    is_of_key, value = first_faults[0].keyword == "propertyNames", locations[0].value
-    if is_of_key and node.cached(allowed_values):
+    node: Node = next(filter(None, nodes), anything)
+    if is_about_key and node.cached(allowed_values):
         code = "enum"
     values = [location.value for location in locations if location.present]
     types, is_one = node.accepted_types - {"null"}, len(paths) == 1
-    is_one_value = is_one and code not in ("missing", "unknown", "size", "ambiguous") and not is_of_key
-    is_json_text = is_one and code == "type" and isinstance(value, str) and bool(types & CONTAINERS)
+    is_one_value = is_one and code not in ("missing", "unknown", "size", "ambiguous") and not is_about_key
+    is_json_text = is_one and code == "type" and isinstance(location.value, str) and bool(types & CONTAINERS)
     return FaultGroup(
         call=call,
         code=code,
-        keyword=first_faults[0].keyword,
-        is_of_key=is_of_key,
-        faults=first_faults,
+        keyword=faults[0].keyword,
+        is_about_key=is_about_key,
+        faults=faults,
         locations=locations,
-        total=len(paths),
-        first=locations[0],
-        value=value,
+        location_count=len(paths),
+        location=location,
+        value=location.value,
         node=node,
         wanted=node.cached(wanted_at, call.say),
         types=types,
         sent_types=tuple(dict.fromkeys(map(json_type, values))),
-        may_echo=is_one_value and call.may_echo(locations[0]),
-        json_break=break_of(value) if is_json_text else None,
+        may_echo=is_one_value and call.may_echo(location),
+        json_break=break_of(location.value) if is_json_text else None,
     )
 
 
 def _intended(group: FaultGroup) -> Sequence[Any]:
     if group.keyword == "enum":
-        allowed = group.wanted.values if group.total == 1 else ()
-        values = {in_json(change["value"]): change["value"] for change in group.changes if "value" in change}
-        return [value for value in values.values() if value in allowed]
+        allowed = group.wanted.values if group.location_count == 1 else ()
+        values = [change["value"] for change in group.operations if "value" in change]
+        return [value for value in {in_json(value): value for value in values}.values() if value in allowed]
     if group.code != "unknown":
         return ()
-    siblings = [path for path in group.move_targets if path[:-1] == group.first.path[:-1]]
+    siblings = [path for path in group.move_targets if path[:-1] == group.location.path[:-1]]
     return list(dict.fromkeys(path[-1] for path in siblings))

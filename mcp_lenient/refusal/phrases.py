@@ -30,8 +30,8 @@ def expected(group: FaultGroup) -> str:
 def must_be(group: FaultGroup) -> str:
     """Say what a missing value must be: what its pattern asks, or else its type."""
     say, phrase = group.call.say, expected(group)
-    patterns = [requirement("pattern", pattern, say) for pattern in group.node.values_of("pattern")]
-    text = say.all_of(patterns) or (say("be {thing}", thing=phrase) if phrase else "")
+    requirements = [requirement("pattern", pattern, say) for pattern in group.node.values_of("pattern")]
+    text = say.all_of(requirements) or (say("be {thing}", thing=phrase) if phrase else "")
     return say("It must {requirement}.", requirement=text) if text else ""
 
 
@@ -44,7 +44,7 @@ def did_you_mean(group: FaultGroup) -> str:
 
 def leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
     """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
-    if not group.first.optional or group.call.destructive:
+    if not group.location.optional or group.call.destructive:
         return ""
     say, default = group.call.say, next(filter(short_scalar, group.node.values_of("default")), None)
     return say(otherwise) if default is None else say("Left out, it is {value}.", value=in_json(default))
@@ -57,7 +57,7 @@ def advice_on_several(group: FaultGroup, value: Any) -> str:
     value = list(filter(None, map(str.strip, _SEPARATORS.split(value)))) if is_text else value
     is_list = isinstance(value, list) and 1 < len(value) <= _MOST_CALLS and not group.call.destructive
     fits = [node.accepts(item) for item in value] if is_list else []
-    if not any(fits) or len(group.first.path) > 1 or (is_text and not all(fits)):
+    if not any(fits) or len(group.location.path) > 1 or (is_text and not all(fits)):
         return ""
     if is_command(value) and node.accepts(" "):
         return say("Write the command as one string.")

@@ -32,7 +32,7 @@ def violations(call: RefusedCall, groups: Sequence[FaultGroup], omitted: int) ->
 
 
 def _violation(group: FaultGroup, message: str) -> Violation:
-    first, author = group.first, group.faults[-1]
+    first, author = group.location, group.faults[-1]
     shows_name = group.code == "unknown" or group.call.location(first.path[:1]).declared
     return Violation(
         shown(pointer(first.shown), _MAX_POINTER),
@@ -53,7 +53,7 @@ def _violation(group: FaultGroup, message: str) -> Violation:
 def _message(group: FaultGroup) -> str:
     say, shown_path = group.call.say, group.call.shown_path
     names = [shown_path(location.path) for location in group.locations[:_MAX_PLACES]]
-    where = and_more(names, group.total - len(names), say)
+    where = and_more(names, group.location_count - len(names), say)
     if group.code == "missing":
         return missing_message(group, where)
     if group.code == "unknown":

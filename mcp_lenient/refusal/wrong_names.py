@@ -31,10 +31,10 @@ def missing_message(group: FaultGroup, names: str) -> str:
     call, say, alternatives = group.call, group.call.say, group.faults[0].alternatives
     if alternatives:
         choices = [say.all_of([quoted(fault.path[-1]) for fault in faults]) for faults in alternatives]
-        parent = call.shown_path(group.first.path[:-1])
+        parent = call.shown_path(group.location.path[:-1])
         return say("either {names} must be sent in {place}.", place=parent, names=say.either(choices))
-    opening, phrase = say.plural(*_IS_MISSING, group.total, places=names), expected(group)
-    if group.is_first and not call.arguments:
+    opening, phrase = say.plural(*_IS_MISSING, group.location_count, places=names), expected(group)
+    if group.is_first_in_parent and not call.arguments:
         opening = say("the arguments arrived empty. {rest}", rest=opening)
     return say.sentences(
         opening,
@@ -46,10 +46,10 @@ def missing_message(group: FaultGroup, names: str) -> str:
 
 
 def _sent_elsewhere(group: FaultGroup) -> str:
-    call, say, (*parent_path, name) = group.call, group.call.say, group.first.path
+    call, say, (*parent_path, name) = group.call, group.call.say, group.location.path
     parent, sources = call.location((*parent_path,)), group.move_sources
     if echo := schema_echo(group, parent):
-        return echo if group.is_first else ""
+        return echo if group.is_first_in_parent else ""
     if (inside := sources[0][:-1] if sources else ()) and not parent_path:
         return say("It was sent inside {place}: send it at the top.", place=call.shown_path(inside))
     if elsewhere := _inside_another(group, parent, name):
@@ -62,7 +62,7 @@ def _sent_elsewhere(group: FaultGroup) -> str:
         advice = say("If {names} is meant, send it under this name.", names=names)
         only = call.location(next(iter(siblings))).value if len(siblings) == 1 else None
         return say.sentences(advice, advice_on_several(group, only))
-    return ignored_names_note([group], parent) if group.is_first and parent_path else ""
+    return ignored_names_note([group], parent) if group.is_first_in_parent and parent_path else ""
 
 
 def _inside_another(group: FaultGroup, parent: Location, name: object) -> str:
@@ -78,7 +78,7 @@ def _inside_another(group: FaultGroup, parent: Location, name: object) -> str:
         json_break = break_of(content) if isinstance(content, str) and in_json(name) in content else None
         if is_other and (json_break or (isinstance(content, Mapping) and name in content)):
             advice = marked("It was sent inside {place}: if that is the one, send it beside {place}.")
-            where = say.of(broken_json(json_break)) if json_break and group.is_first else ""
+            where = say.of(broken_json(json_break)) if json_break and group.is_first_in_parent else ""
             return say.sentences(say(advice, place=call.shown_path(path)), where)
     return ""
 
@@ -109,13 +109,13 @@ def ignored_names_note(groups: Sequence[FaultGroup], parent: Location) -> str:
 def unknown_message(group: FaultGroup, names: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
     call, say = group.call, group.call.say
-    parent = call.location(group.first.path[:-1])
+    parent = call.location(group.location.path[:-1])
     if not group.intended and (others := _excluded_names(group, parent)):
         form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
         return say(form, name=names, others=say.all_of(others))
     branches, advice = call.likely_branches(parent), did_you_mean(group)
     if echo := schema_echo(group, parent):
-        advice = echo if group.is_first else ""
+        advice = echo if group.is_first_in_parent else ""
     elif not advice:
         advice = _belongs_inside(group, parent, branches)
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
@@ -124,27 +124,27 @@ def unknown_message(group: FaultGroup, names: str) -> str:
     if group.offered.may_be_several:
         rest = say("If it holds several, send each under its own name.")
     else:
-        has_no_advice = not advice and group.is_first and not group.changes
+        has_no_advice = not advice and group.is_first_in_parent and not group.operations
         rest = say("If one of them fits, use it.") if has_no_advice else ""
-    accepted = _accepted(group, branches) if group.is_first else ""
-    return say.sentences(say.plural(*_IS_UNKNOWN, group.total, names=names), advice, accepted, rest)
+    accepted = _accepted(group, branches) if group.is_first_in_parent else ""
+    return say.sentences(say.plural(*_IS_UNKNOWN, group.location_count, names=names), advice, accepted, rest)
 
 
 def _excluded_names(group: FaultGroup, parent: Location) -> list[str]:
     """Return the sent names that exclude this one, which another branch than the meant one declares."""
-    branches = [branch for branch in parent.branches if group.first.path[-1] in branch.properties]
+    branches = [branch for branch in parent.branches if group.location.path[-1] in branch.properties]
     paths = [(*parent.path, key) for key, _ in entries(parent.value)] if branches else []
     siblings = list(map(group.call.location, paths))
     nodes = [(location, branch.child(location.path[-1])) for location in siblings for branch in branches]
     accepted = {location.path for location, node in nodes if node and node.accepts(location.value)}
     declared = [location.path for location in siblings if location.declared]
-    excluded = [path for path in declared if path not in accepted and path != group.first.path]
+    excluded = [path for path in declared if path not in accepted and path != group.location.path]
     return [group.call.shown_path(path) for path in excluded[:MAX_NEAR]]
 
 
 def _belongs_inside(group: FaultGroup, parent: Location, branches: Sequence[Node]) -> str:
-    call, say, name = group.call, group.call.say, group.first.path[-1]
-    depth = len(group.first.path)
+    call, say, name = group.call, group.call.say, group.location.path[-1]
+    depth = len(group.location.path)
     inside = [path[:depth] for path in group.move_targets if len(path) > depth]
     if inside and inside[0][:-1] == parent.path:
         node = call.location((*inside[0], name)).node
@@ -159,7 +159,7 @@ def _belongs_inside(group: FaultGroup, parent: Location, branches: Sequence[Node
 
 def _accepted(group: FaultGroup, branches: Sequence[Node]) -> str:
     """Name the parameters of the likely branches, without those that declare this name."""
-    say, sent = group.call.say, group.first.path[-1]
+    say, sent = group.call.say, group.location.path[-1]
     others = [branch for branch in branches if sent not in branch.properties]
     names = list(dict.fromkeys(name for branch in others for name in branch.properties))
     if not names:

@@ -40,7 +40,7 @@ _MAX_DETAIL: Final = 300
 
 def ambiguous_message(group: FaultGroup, where: str) -> str:
     """Name the readings; one that is long, or that may hold a secret, is masked."""
-    call, first, say = group.call, group.first, group.call.say
+    call, first, say = group.call, group.location, group.call.say
     values = group.readings[:MAX_NEAR]
     readings = [in_json(value) if call.may_suggest(first, value) else HIDDEN for value in values]
     text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
@@ -53,11 +53,11 @@ def refusal_message(group: FaultGroup, where: str) -> str:
     reason, received = _reason(group), _received(group)
     if reason and received and group.code == "format":
         received = f"{received} ({reason})"
-    must = _MUST_NOT_AS if received and not group.is_of_key and not group.takes_json_text else MUST
+    must = _MUST_NOT_AS if received and not group.is_about_key and not group.takes_json_text else MUST
     return say.plural(
         *(must if requirement else _IS_NOT if reason else _IS_NOT_BY_TOOL),
-        group.total if requirement or group.first.path else 2,
-        places=say("the key {name}", name=where) if group.is_of_key else where,
+        group.location_count if requirement or group.location.path else 2,
+        places=say("the key {name}", name=where) if group.is_about_key else where,
         requirement=requirement,
         received=received,
         reason=reason.rstrip(".。"),
@@ -66,7 +66,7 @@ def refusal_message(group: FaultGroup, where: str) -> str:
 
 def _requirement(group: FaultGroup) -> str:
     """Return what the schema requires of a value, to follow "must"."""
-    say, faults = group.call.say, group.faults[0].alternatives[0] if group.is_of_key else group.faults
+    say, faults = group.call.say, group.faults[0].alternatives[0] if group.is_about_key else group.faults
     if any(fault.keyword in ("type", "enum") for fault in faults):
         phrase = expected(group)
         return say("be {thing}", thing=phrase) if phrase else ""
@@ -86,17 +86,17 @@ def _range(group: FaultGroup) -> str:
 def _reason(group: FaultGroup) -> str:
     """Return the author's reason, or a known reason of the validator's, unless the type says it."""
     call, fault, locations = group.call, group.faults[-1], group.locations
-    if group.is_of_key:
+    if group.is_about_key:
         locations = tuple([call.location(location.path[:-1]) for location in locations])
     detail = call.safe_sentence(locations, fault.detail, _MAX_DETAIL) if fault.detail else ""
-    is_of_type = group.code == "type" and group.first.node is not None
+    is_of_type = group.code == "type" and group.location.node is not None
     return detail or ("" if is_of_type else call.say.of(fault.reason or ""))
 
 
 def _received(group: FaultGroup) -> str:
     """Return the value or type, with its size if that is limited; empty if its type alone is right."""
     say, value = group.call.say, group.value
-    if group.is_of_key:
+    if group.is_about_key:
         return say(ONE_OF_A_TYPE["string"])
     shows_value = group.may_echo and value is not None
     if shows_value:
@@ -105,7 +105,7 @@ def _received(group: FaultGroup) -> str:
         received = say.either([say(ONE_OF_A_TYPE[name]) for name in group.sent_types])
     endings = [fault.keyword[3:] for fault in group.faults if fault.keyword is not None]
     sizes = [SIZES[name] for name in endings if name in SIZES]
-    if sizes and group.total == 1 and isinstance(value, (str, list, Mapping)):
+    if sizes and group.location_count == 1 and isinstance(value, (str, list, Mapping)):
         size = say.plural(*sizes[0], len(value))
         return say("{received} of {size}", received=received, size=size)
     return received if shows_value or group.keyword in ("type", "enum", None) else ""
@@ -134,8 +134,8 @@ def hint(group: FaultGroup) -> str:
 
 def _absence_advice(group: FaultGroup) -> str:
     """Say whether a null or a value that is not allowed may be left out; never for a destructive tool."""
-    first = group.first
-    if first.optional and any(change["op"] == "remove" for change in group.changes):
+    first = group.location
+    if first.optional and any(change["op"] == "remove" for change in group.operations):
         return leave_out_advice(group, marked("Leave it out if you have no value."))
     is_none_of_several = len(group.wanted.values) > 1 and not group.intended
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
@@ -145,7 +145,7 @@ def _absence_advice(group: FaultGroup) -> str:
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
     advice = say.sentences(say("It cannot be left out."), group.wanted.meaning)
-    return advice if is_null and group.total == 1 else ""
+    return advice if is_null and group.location_count == 1 else ""
 
 
 def _limit_hint(group: FaultGroup) -> str:
@@ -159,7 +159,7 @@ def _limit_hint(group: FaultGroup) -> str:
         return say(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
     is_list = isinstance(group.value, list) and group.keyword == "maxItems"
     is_tuple = any(branch.prefix_items for branch in group.node.branches)
-    is_split = is_list and not is_tuple and len(group.first.path) == 1 and not group.call.destructive
+    is_split = is_list and not is_tuple and len(group.location.path) == 1 and not group.call.destructive
     return say("If each item stands alone, send the rest in another call.") if is_split else ""
 
 
@@ -218,7 +218,7 @@ def _hint_for_sent_container(group: FaultGroup) -> str:
     is_any_text = formats == {None} and not node.members
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)
     may_be_json = (is_any_text and not is_flat) or bool(formats & {"json", "json-string"})
-    if len(group.first.path) == 1 and group.types == {"string"} and may_be_json:
+    if len(group.location.path) == 1 and group.types == {"string"} and may_be_json:
         advice = say("Send a string, and JSON text only if JSON is asked for.")
         return say.sentences(group.wanted.meaning, advice)
     return say("Send one value.") if group.types else ""

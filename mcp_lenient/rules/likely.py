@@ -35,7 +35,7 @@ _MAX_KEYS: Final = 1_000
 _MAX_UNKNOWN: Final = 20
 _MAX_TEXT: Final = 200
 _MAX_NEAR: Final = 3
-_MAX_HOLDERS: Final = 3
+_MAX_NESTING: Final = 3
 _MAX_WORDS_OF_ITEM: Final = 4
 
 # --- values -----------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ _TYPES: Final = (*SHORT_TYPES, *SHORT_TYPES.values(), "null", "tuple")
 """Types as JSON Schema and Python name them."""
 
 
-def _says_nothing(value: object) -> bool:
+def _is_null_like(value: object) -> bool:
     """Return whether a value was likely sent for lack of one: null, an empty string, or a word for it."""
     is_text = isinstance(value, str) and len(value) < 16
     return value is None or (is_text and str(value).strip().casefold() in _NOTHING)
@@ -80,9 +80,9 @@ def leave_out(place: Place, value: Any) -> Iterator[Any]:
 
     A text stays where the author asks for a longer one: leaving it out would widen the call.
     """
-    is_longer = isinstance(value, str) and any(place.node.branch_values_of("minLength"))
-    is_empty = value in ([], {}, 0, -1) and not isinstance(value, bool)
-    if is_empty or (_says_nothing(value) and not is_longer):
+    has_min_length = isinstance(value, str) and any(place.node.branch_values_of("minLength"))
+    is_placeholder = value in ([], {}, 0, -1) and not isinstance(value, bool)
+    if is_placeholder or (_is_null_like(value) and not has_min_length):
         yield ABSENT
 
 
@@ -94,7 +94,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     """
     members = place.node.cached(_members)
     if text is None:
-        return [member for member in members if _says_nothing(member)][:_MAX_NEAR]
+        return [member for member in members if _is_null_like(member)][:_MAX_NEAR]
     if len(text) > _MAX_TEXT or place.node.cached(allows_one_value):
         return ()
     sent_words, bare = name_words(text), text.strip(_AROUND)
@@ -203,14 +203,14 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
     """
     descriptions = place.node.branch_values_of("description")
     held: Any = value
-    for _ in range(_MAX_HOLDERS if place.name is not None or place.is_item else 0):
+    for _ in range(_MAX_NESTING if place.name is not None or place.is_item else 0):
         if not isinstance(held, Mapping):  # no JSON at all
             return
         is_typed = len(held) == 2 and held.get("type") in _TYPES
         names = [key for key in held if isinstance(key, str) and not (is_typed and key == "type")]
         # `{"$ne": 5}` and `{"not": true}` do not mean their value.
-        usual = {*_HOLDERS, fold_name(place.name or "value"), *({"description"} if is_typed else ())}
-        if len(names) != 1 or len(held) != 1 + is_typed or fold_name(names[0]) not in usual:
+        holder_names = {*_HOLDERS, fold_name(place.name or "value"), *({"description"} if is_typed else ())}
+        if len(names) != 1 or len(held) != 1 + is_typed or fold_name(names[0]) not in holder_names:
             return
         held = held[names[0]]
         if not isinstance(held, Mapping):
@@ -386,23 +386,24 @@ def _most_like(names: Names, sent: str) -> Sequence[str]:
 
 def _begun_or_described(names: Names, words: Sequence[str]) -> Sequence[str]:
     """Return the only missing name, or the only one for a text, that these words begin or describe."""
-    node, is_needed = names.place.node, len(names.missing) == 1
+    node, is_missing = names.place.node, len(names.missing) == 1
     if len(names.missing) > 1 or not words:
         return ()
     pool = names.missing or (*names.present, *names.absent)
-    begun = [name for name in pool if len(words) == 1 and _begins(node, name, words[0], is_needed=is_needed)]
+    pool_for_word = pool if len(words) == 1 else ()
+    begun = [name for name in pool_for_word if _abbreviates(node, name, words[0], is_missing=is_missing)]
     matches = begun or [name for name in pool if _is_described(node, name, words)]
     is_only = len(matches) == 1 and matches[0] in names.absent
-    return matches if is_only and (is_needed or _expects(node.property_nodes[matches[0]], "string")) else ()
+    return matches if is_only and (is_missing or _expects(node.property_nodes[matches[0]], "string")) else ()
 
 
-def _begins(node: Node, name: str, word: str, *, is_needed: bool) -> bool:
+def _abbreviates(node: Node, name: str, word: str, *, is_missing: bool) -> bool:
     """Return whether a word is the beginning of a name, of an optional one its initial, or a word for identifiers its end."""
-    letters = "".join(name_words(name))
-    if not is_needed:
-        return len(word) == 1 and letters.startswith(word)
+    joined_name = "".join(name_words(name))
+    if not is_missing:
+        return len(word) == 1 and joined_name.startswith(word)
     is_list = word.endswith("s") and _expects(node.property_nodes[name], "array")
-    return letters.startswith(word) or (word in IDENTIFIERS and (is_list or letters.endswith(word)))
+    return joined_name.startswith(word) or (word in IDENTIFIERS and (is_list or joined_name.endswith(word)))
 
 
 def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:

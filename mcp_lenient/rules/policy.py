@@ -270,10 +270,10 @@ def _rules(rules: Any) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _check_disabled(disabled: AbstractSet[str], rules: set[str]) -> None:
-    for name in sorted(disabled - rules):
-        near = get_close_matches(name, sorted(rules), cutoff=0.8)
-        names = map(repr, near or sorted(rules))
+def _check_disabled(disabled: AbstractSet[str], rule_names: set[str]) -> None:
+    for name in sorted(disabled - rule_names):
+        near = get_close_matches(name, sorted(rule_names), cutoff=0.8)
+        names = map(repr, near or sorted(rule_names))
         hint = f"Did you mean {' or '.join(names)}?" if near else f"The rules are {', '.join(names)}."
         msg = f"Policy.disable names {name!r}, which is not a rule. {hint}"
         raise PolicyError(msg)

@@ -36,7 +36,7 @@ from mcp_lenient.values.json_values import (
     number_as_text,
     number_in_text,
     parse_container,
-    rounds,
+    rounds_as_double,
     whole_float,
 )
 from mcp_lenient.values.limits import Limits
@@ -380,7 +380,7 @@ def _no_octal(place: Place, text: str, number: int) -> bool:
 
 @_guard("a double would lose digits of it")
 def _exact(_place: Place, _text: str, number: float) -> bool:
-    return not rounds(number)
+    return not rounds_as_double(number)
 
 
 _BOOLEANS: Final = JSON_BOOLEANS | {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
@@ -934,25 +934,25 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
 @_guard("in a destructive tool, only a known wrapper around all arguments is taken off")
 def _whole_call(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
     is_wrapper = len(arguments) == 1 and arguments.keys() <= _ONLY_WRAPPERS
-    return is_wrapper or is_nothing(place.node, arguments)
+    return is_wrapper or is_empty_key_alone(place.node, arguments)
 
 
-def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
-    node, (key, value) = place.node, sent
+def _in_only_key(place: Place, entry: tuple[str, Any]) -> Iterator[_Arguments]:
+    node, (key, value) = place.node, entry
     if key in node.properties:
         holds_key = isinstance(value, dict) and len(value) > 1 and key in value
         child = node.property_nodes[key]
-        may_hold_them = child.accepts_any_type or "object" in child.accepted_types or _is_json_text(child)
-        if holds_key and not may_hold_them and value.keys() <= node.properties.keys():
+        may_be_object = child.accepts_any_type or "object" in child.accepted_types or _is_json_text(child)
+        if holds_key and not may_be_object and value.keys() <= node.properties.keys():
             yield value
-    elif is_nothing(node, {key: value}):
+    elif is_empty_key_alone(node, {key: value}):
         yield {}
     elif (is_wrapper := key in _ONLY_WRAPPERS or is_placeholder(key)) or value in ("", None, {}):
         inner = _object_in(place, value if is_wrapper else key)
         yield from (inner,) if inner and not (key == "properties" and _is_of_schemas(inner)) else ()
 
 
-def is_nothing(node: Node, arguments: Any) -> bool:
+def is_empty_key_alone(node: Node, arguments: Any) -> bool:
     """Return whether arguments are an empty name without a value, for a tool without parameters."""
     is_unnamed = isinstance(arguments, Mapping) and arguments.keys() == {""}
     takes_none = not node.properties and any(properties == {} for properties in node.values_of("properties"))

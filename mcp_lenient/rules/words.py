@@ -118,11 +118,11 @@ def _case_matters(text: str, member: str, members: Spellings) -> bool:
     if len(text) != len(member):  # `Masse` and `Maße`
         return True
     if _INITIALS.fullmatch(text):
-        return "" in (_style(text), _style(member))
+        return "" in (_case_style(text), _case_style(member))
     runs = _runs(text)
     longest = max((end - start for start, end in runs), default=0)
-    around = [(run, slice(max(run[0] - 1, 0), run[1] + 1)) for run in runs]
-    changed = (run for run, at in around if text[at] != member[at])
+    windows = [(run, slice(max(run[0] - 1, 0), run[1] + 1)) for run in runs]
+    changed = (run for run, window in windows if text[window] != member[window])
     return any(_is_symbol(text, member, run, members, longest) for run in changed)
 
 
@@ -132,7 +132,7 @@ def _runs(text: str) -> list[tuple[int, int]]:
     return [(run[0], run[-1] + 1) for run in runs]
 
 
-def _style(letters: str) -> str:
+def _case_style(letters: str) -> str:
     """Return the case of letters: lower, upper, title, or "" if they have both in another way."""
     styles = {"lower": letters.lower(), "upper": letters.upper(), "title": letters.capitalize()}
     return next((style for style, same in styles.items() if letters == same), "")
@@ -141,7 +141,7 @@ def _style(letters: str) -> str:
 def _is_symbol(text: str, member: str, run: tuple[int, int], members: Spellings, longest: int) -> bool:
     start, end = run
     one, two = text[start:end], member[start:end]
-    styles = {_style(one), _style(two)}
+    styles = {_case_style(one), _case_style(two)}
     if one == two or _REPEATED.fullmatch(one):
         return _REPEATED.fullmatch(one) is not None
     if text[:start].endswith(("\\", "%")):
@@ -168,8 +168,8 @@ class _Codes:
         every = [[member[start:end] for start, end in _runs(member)] for member in members]
         runs = [[run for run in member_runs if len(run) > 1] for member_runs in every]
         listed = [run for member_runs in runs for run in member_runs]
-        self._styles = set(map(_style, listed))
-        self._are_alike = len({tuple(map(_style, member_runs)) for member_runs in runs}) < 2
+        self._styles = set(map(_case_style, listed))
+        self._are_alike = len({tuple(map(_case_style, member_runs)) for member_runs in runs}) < 2
         has_long = any(len(run) >= _SHORT for run in listed)
         self._are_short = has_long and 2 * sum(len(run) <= _SHORT for run in listed) > len(listed)
         self._has_letter = any(list(map(len, member_runs)) == [1] for member_runs in every)
@@ -178,7 +178,7 @@ class _Codes:
         """Return whether a short run of letters is a code (``usd``) that a member has in another case."""
         if one.islower() and two.isupper() and len(one) == _SHORT:
             return True
-        if not self._are_alike and self._styles != {_style(two)}:
+        if not self._are_alike and self._styles != {_case_style(two)}:
             return False
         if one.islower() or len(one) == _SHORT:
             return True

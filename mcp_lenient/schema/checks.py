@@ -115,10 +115,10 @@ def compiled(
 
     build = partial(jsonschema_rs.Draft202012Validator, schema, retriever=_no_fetch, registry=registry)
     failure: Exception | None = None
-    bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
-    for patterns in (jsonschema_rs.RegexOptions(), bounded):
+    backtracking = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
+    for options in (jsonschema_rs.RegexOptions(), backtracking):
         try:
-            return build(pattern_options=patterns, validate_formats=True, formats=dict(formats)).is_valid
+            return build(pattern_options=options, validate_formats=True, formats=dict(formats)).is_valid
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
     msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"

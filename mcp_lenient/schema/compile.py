@@ -111,15 +111,15 @@ class _Translation:
     def result(self) -> ReadableSchema:
         self._follow_references()
         if self._targets:
-            self._mark_costly()
+            self._remove_costly()
         try:
-            return self._ready()
+            return self._relax_and_compile()
         except SchemaError:
-            self._mark_broken()
+            self._remove_broken()
             self._keep_targets()
-            return self._ready()
+            return self._relax_and_compile()
 
-    def _ready(self) -> ReadableSchema:
+    def _relax_and_compile(self) -> ReadableSchema:
         self._relax()
         unread = {pointer(path): reason for path, reason in self._unread.items()}
         return ReadableSchema(self._root, unread, compiled(self._root), recursive=self._recursive)
@@ -133,16 +133,16 @@ class _Translation:
         self._schemas.append(translated)
         self._paths[id(translated)] = published_path or path
         if not isinstance(schema, Mapping):
-            return self._mark_unreadable(translated, "not a schema")
+            return self._remove_unreadable(translated, "not a schema")
         if len(path) > _MAX_DEPTH or len(self._schemas) > _MAX_SCHEMAS:
-            return self._mark_unreadable(translated, "nested too deep, or too many schemas")
+            return self._remove_unreadable(translated, "nested too deep, or too many schemas")
         self._translated[id(schema)] = path, translated
         if not (self._ref_ignores_siblings and "$ref" in schema):
             resource = self._registry.enter(schema, resource)
         translated.update(to_2020_12(schema, ref_alone=self._ref_ignores_siblings, is_root=not path))
         self._translate_below(translated, path, resource)
         if not NOT_READ.isdisjoint(translated) or {"$ref", "$dynamicRef"} <= translated.keys():
-            return self._mark_unreadable(
+            return self._remove_unreadable(
                 translated, f"{min((NOT_READ | {'$dynamicRef'}) & translated.keys())} is not read"
             )
         if "$ref" in translated or "$dynamicRef" in translated:
@@ -186,14 +186,14 @@ class _Translation:
                 translated.update({} if target else {"not": {}})
             else:
                 where = "no schema in it, or to several" if is_dynamic else "no schema in it"
-                self._mark_unreadable(translated, f"{str(reference)[:_REASON_LENGTH]!r} leads to {where}")
+                self._remove_unreadable(translated, f"{str(reference)[:_REASON_LENGTH]!r} leads to {where}")
 
     def _free_place(self) -> Path:
         return "$defs", f"referred-to-{len(self._root.setdefault('$defs', {}))}"
 
     # Unreadable parts
 
-    def _mark_unreadable(self, schema: Schema, reason: str, broken: frozenset[str] = frozenset()) -> Schema:
+    def _remove_unreadable(self, schema: Schema, reason: str, broken: frozenset[str] = frozenset()) -> Schema:
         """Remove all keywords of a schema except readable ones about contained values."""
         self._unread.setdefault(self._paths[id(schema)], reason)
         staying = ANNOTATIONS | DEFINITIONS | (_BELOW - broken)
@@ -208,11 +208,11 @@ class _Translation:
         self._targets.pop(id(schema), None)
         return schema
 
-    def _mark_costly(self) -> None:
+    def _remove_costly(self) -> None:
         """Take out what refers to itself for the same value, and what references multiply beyond the bound."""
         for schema, leads_back in self._inner_first(_IN_PLACE):
             if leads_back:
-                self._mark_unreadable(schema, "refers to itself for the same value")
+                self._remove_unreadable(schema, "refers to itself for the same value")
         most = max(_MAX_EXPANDED, len(self._schemas))
         reason = f"its references expand to more than {most} schemas, or {_MAX_DEPTH} in a row"
         costs: dict[int, tuple[int, int]] = {}
@@ -222,7 +222,7 @@ class _Translation:
                 count, depth = costs[id(schema)] = self._cost(schema, costs)
                 if count <= most and depth <= _MAX_DEPTH:
                     break
-                self._mark_unreadable(schema, reason, broken)
+                self._remove_unreadable(schema, reason, broken)
             else:
                 costs[id(schema)] = 1, 1
 
@@ -269,7 +269,7 @@ class _Translation:
             elif is_open[id(sub)]:
                 leading_back.add(id(schema))
 
-    def _mark_broken(self) -> None:
+    def _remove_broken(self) -> None:
         for schema in self._schemas:
             # With its subschemas and reference replaced, only its own errors remain.
             alone = with_subschemas({k: v for k, v in schema.items() if k != "$ref"}, lambda _sub: True)
@@ -283,7 +283,8 @@ class _Translation:
                 del schema[keyword]
             of_keyword = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
             if of_keyword or not faults:
-                self._mark_unreadable(schema, next(iter(of_keyword.values()), reason), frozenset(of_keyword))
+                first_reason = next(iter(of_keyword.values()), reason)
+                self._remove_unreadable(schema, first_reason, frozenset(of_keyword))
 
     def _keep_targets(self) -> None:
         """Move the targets of references out of the parts that were taken out."""

@@ -86,11 +86,11 @@ class NamedSchemas:
             from jsonschema_specifications import REGISTRY
 
             if (standard := REGISTRY.get(address)) is not None:
-                self._resources[address] = Resource(_without_dynamic(standard.contents), address)
+                self._resources[address] = Resource(_without_dynamic_refs(standard.contents), address)
         return None if address is None else self._resources.get(address)
 
 
-def _without_dynamic(schema: Any) -> Any:
+def _without_dynamic_refs(schema: Any) -> Any:
     """Return a copy of a metaschema, or of a vocabulary, that refers to the metaschema by its address."""
     text = json.dumps(schema)
     for draft, keyword in _DYNAMIC.items():

@@ -101,7 +101,7 @@ class Node:
         self.parts = parts_of(tree.root, schema)
         self._by_keyword = by_key(pair for part in self.parts for pair in part.items())
         self.declared_types = _types(self.values_of("type"))
-        self.enum = _constants(self.parts)
+        self.enum = _enum_values(self.parts)
         self.properties = _properties(self.values_of("properties"))
         self.required = dict.fromkeys(name for names in self.values_of("required") for name in names).keys()
         others = [*self.values_of("additionalProperties")]
@@ -167,7 +167,7 @@ class Node:
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
 
-    def expects(self, text: str) -> bool:
+    def fits_format(self, text: str) -> bool:
         """Return whether a text has the format that the place expects, as far as rules read by it."""
         return self.format is None or self.format not in EXPECTED or EXPECTED[self.format](text)
 
@@ -184,7 +184,7 @@ class Node:
         return not self.is_union and (self.declared_types is None or json_type in self.declared_types)
 
     @cached_property
-    def looks_within(self) -> bool:
+    def describes_contents(self) -> bool:
         """Whether it describes the contents of a container, itself or in a branch."""
         described = (
             self.properties
@@ -195,7 +195,7 @@ class Node:
         return self.is_union or bool(described)
 
     @cached_property
-    def adds_up(self) -> bool:
+    def valid_if_parts_are(self) -> bool:
         """Whether it accepts each container of which it accepts all names and all that is in it."""
         keyword_sets = [keywords for part in self.parts if (keywords := part.keys() - _NOT_OWN)]
         return (
@@ -419,7 +419,7 @@ def _types(keywords: Iterable[Any]) -> tuple[str, ...] | None:
     return types
 
 
-def _constants(parts: Parts) -> tuple[Any, ...] | None:
+def _enum_values(parts: Parts) -> tuple[Any, ...] | None:
     for part in parts:
         if "const" in part:
             return (part["const"],)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_lenient.values.lazy import loaded_by_name
+from mcp_lenient.values.lazy import lazy_getattr
 
 if TYPE_CHECKING:
     from mcp_lenient.testing.assertions import assert_refuses, assert_repairs
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["StressCall", "StressReport", "assert_refuses", "assert_repairs", "stress"]
 
 # pytest loads the plugin in every run, so this must not import a server framework.
-__getattr__ = loaded_by_name(
+__getattr__ = lazy_getattr(
     __name__,
     {
         "mcp_lenient.testing.assertions": "assert_refuses assert_repairs",

@@ -68,7 +68,7 @@ _SECRET_WORD = re.compile(
     r"creds?|hotp|iban|mfa|otps?|pass|pat|pfx|pins?|psk|psw|pw|rsa|secrets?|sig|tokens?|totp"
     r"|.*(?:auth|dsn|pem|ssn)|(?:ssn|auth[hktcdipsuv]).*"
 )
-_LONGEST_SECRET = 256
+_LONGEST_SEARCHED = 256
 
 
 def name_words(name: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def is_secret_name(name: object, more: Collection[str] = ()) -> bool:
     """Return whether a parameter of this name holds a secret; ``more`` are other names that do."""
     if not isinstance(name, str):
         return False
-    if name in more or len(name) > _LONGEST_SECRET or _is_secret(name):
+    if name in more or len(name) > _LONGEST_SEARCHED or _is_secret(name):
         return True
     return bool(more) and any(name_words(other) == name_words(name) for other in more)
 
@@ -117,7 +117,7 @@ def has_credential(value: object) -> bool:
         return False
     # The name alone is no secret. No text of a caller is kept in a cache.
     is_name_only = _KEY.fullmatch(value) and not any(map(str.isdigit, value))
-    if not is_name_only and len(value) <= _LONGEST_SECRET and _names_secret(value):
+    if not is_name_only and len(value) <= _LONGEST_SEARCHED and _names_secret(value):
         return True
     if len(value) < _SHORTEST_KEY and "@" not in value:
         return False
@@ -172,7 +172,7 @@ def bare_key(key: str) -> str:
 def is_name(key: str) -> bool:
     """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender."""
     key = bare_key(key)
-    is_text = len(key.split()) > 1 and is_secret_name(key[:_LONGEST_SECRET])
+    is_text = len(key.split()) > 1 and is_secret_name(key[:_LONGEST_SEARCHED])
     return not (_PAIR.search(key) or is_text or _is_generated(key))
 
 

@@ -122,10 +122,10 @@ def has_whole_float(value: Any) -> bool:
     return any(isinstance(number, float) and number.is_integer() for number in _everything_in(value))
 
 
-def nests_at_most(value: Any, deepest: int) -> bool:
+def nests_at_most(value: Any, max_depth: int) -> bool:
     """Return whether a value has at most this many levels; False for one that contains itself."""
     level = [value]
-    for _ in range(deepest + 1):
+    for _ in range(max_depth + 1):
         level = [value for value in level if isinstance(value, (dict, list, tuple))]
         if not level:
             return True
@@ -164,7 +164,7 @@ class ParsedInteger(int):
     __slots__ = ()
 
 
-SPELLED: Final = {SpelledFloat: float, ParsedInteger: int}
+PARSED_TYPES: Final = {SpelledFloat: float, ParsedInteger: int}
 
 
 def unshared(value: Any) -> Any:
@@ -176,7 +176,7 @@ def unshared(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return the value without source spellings; the same object if it has none."""
-    if SPELLED.keys().isdisjoint(map(type, _everything_in(value))):
+    if PARSED_TYPES.keys().isdisjoint(map(type, _everything_in(value))):
         return value
     try:
         return _plain(value)
@@ -196,10 +196,10 @@ def _plain(value: Any) -> Any:
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_plain(entry) for entry in value]
-    return SPELLED[type(value)](value) if type(value) in SPELLED else value
+    return PARSED_TYPES[type(value)](value) if type(value) in PARSED_TYPES else value
 
 
-def spelled_integer(spelling: str) -> int | SpelledFloat:
+def parsed_integer(spelling: str) -> int | SpelledFloat:
     """Return an integer of a JSON text; ValueError if it is too long."""
     if spelling == "-0":  # an `int` would lose its sign
         return SpelledFloat(spelling)
@@ -234,7 +234,7 @@ def number_in_text(text: str) -> int | float | None:
     if number is None:
         return None
     try:
-        value = spelled_integer(spelling) if number.lastindex is None else _spelled_float(spelling)
+        value = parsed_integer(spelling) if number.lastindex is None else _spelled_float(spelling)
     except ValueError:
         return None
     return float(value) if isinstance(value, float) else int(value)
@@ -243,7 +243,7 @@ def number_in_text(text: str) -> int | float | None:
 def exact_number_in_text(text: str) -> int | float | None:
     """Parse a whole text as a JSON number that a double holds exactly, or return None."""
     value = number_in_text(text)
-    return None if rounds(value) else value
+    return None if rounds_as_double(value) else value
 
 
 def may_have_thousands(text: str) -> bool:
@@ -278,7 +278,7 @@ def number_as_text(value: float) -> str | None:
     return spelling if len(spelling) <= _MAX_SPELLING else None
 
 
-def rounds(value: object) -> bool:
+def rounds_as_double(value: object) -> bool:
     """Return whether a value is an integer that a double would round."""
     return isinstance(value, int) and _through_double(value) != value
 
@@ -428,7 +428,7 @@ _CLOSING: Final = {"[": "]", "{": "}"}
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=unique_keys,
-    parse_int=spelled_integer,
+    parse_int=parsed_integer,
     parse_float=_spelled_float,
     parse_constant=no_constant,
     strict=False,

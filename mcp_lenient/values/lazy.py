@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 
-def loaded_by_name(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+def lazy_getattr(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """Return a package's ``__getattr__``; ``homes`` has the names in each module, separated by spaces."""
     modules = {name: module for module, names in homes.items() for name in names.split()}
 

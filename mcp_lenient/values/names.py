@@ -198,29 +198,30 @@ def likeness(sent: str, name: str) -> float:
     """Return how likely two names are one: 1 for the same words, less for words more, 0 for ``start_date`` and ``end_date``."""
     if max(len(sent), len(name)) > _LONGEST_COMPARED:
         return 0.0
-    left, right = _words(sent), _words(name)
-    ours, theirs = "".join(left), "".join(right)
-    if not ours or not theirs:
+    sent_words, words_of_name = _singular_words(sent), _singular_words(name)
+    sent_letters, name_letters = "".join(sent_words), "".join(words_of_name)
+    if not sent_letters or not name_letters:
         return 0.0
-    if ours == theirs or sorted(left) == sorted(right):
+    if sent_letters == name_letters or sorted(sent_words) == sorted(words_of_name):
         return 1.0
-    if set(left) <= set(right) or set(right) <= set(left):
-        return _CONTAINED - 0.02 * abs(len(left) - len(right))
-    if len(left) != len(right):
-        return SPELLING if is_slip(ours, theirs) and ours[0] == theirs[0] else _begins(ours, theirs)
-    differing = [pair for pair in zip(left, right, strict=True) if pair[0] != pair[1]]
+    if set(sent_words) <= set(words_of_name) or set(words_of_name) <= set(sent_words):
+        return _CONTAINED - 0.02 * abs(len(sent_words) - len(words_of_name))
+    if len(sent_words) != len(words_of_name):
+        is_other_spelling = is_slip(sent_letters, name_letters) and sent_letters[0] == name_letters[0]
+        return SPELLING if is_other_spelling else _prefix_likeness(sent_letters, name_letters)
+    differing = [pair for pair in zip(sent_words, words_of_name, strict=True) if pair[0] != pair[1]]
     if len(differing) > 1:
         return 0.0
     # Among other words a word may be a unit, of which one letter makes another: `kbit`, `kibit`.
-    if same_word(*differing[0], least=_MIN_AMONG_WORDS if len(left) > 1 else _MIN_LETTERS):
+    if same_word(*differing[0], least=_MIN_AMONG_WORDS if len(sent_words) > 1 else _MIN_LETTERS):
         return SPELLING
     # Among other words only an abbreviation of three letters: `max_size` and `maximum_size`, not `with_x` and `without_x`.
-    is_last = differing[0] == (left[-1], right[-1])
-    return _begins(*differing[0]) if is_last or min(map(len, differing[0])) == _MIN_LETTERS else 0.0
+    is_last = differing[0] == (sent_words[-1], words_of_name[-1])
+    return _prefix_likeness(*differing[0]) if is_last or min(map(len, differing[0])) == _MIN_LETTERS else 0.0
 
 
 @lru_cache(maxsize=2048)
-def _words(name: str) -> tuple[str, ...]:
+def _singular_words(name: str) -> tuple[str, ...]:
     return tuple(map(singular, name_words(name)))
 
 
@@ -234,7 +235,7 @@ def same_word(one: str, other: str, least: int = _MIN_AMONG_WORDS) -> bool:
     return replaced == 1 and len(one) == len(other) >= _MIN_REPLACED and one[-1] == other[-1]
 
 
-def _begins(one: str, other: str) -> float:
+def _prefix_likeness(one: str, other: str) -> float:
     short, long = sorted((one, other), key=len)
     return _BEGINS if len(short) >= _MIN_LETTERS and long.startswith(short) else 0.0
 

@@ -47,7 +47,7 @@ def applied(value: Any, patch: Patch) -> Any:
     top = [deepcopy(value)]  # so that the whole value has a place as well
     for operation in patch:
         kind, new = operation["op"], operation.get("value")
-        owner, key = _entry(top, operation.get("from", operation["path"]))
+        owner, key = _owner_and_key(top, operation.get("from", operation["path"]))
         if kind in ("move", "remove"):
             new = owner.pop(key)
         elif kind == "replace":
@@ -55,7 +55,7 @@ def applied(value: Any, patch: Patch) -> Any:
                 raise LookupError(operation["path"])
             owner[key] = new
         if kind in ("move", "add"):
-            owner, key = _entry(top, operation["path"])
+            owner, key = _owner_and_key(top, operation["path"])
             if isinstance(owner, list):
                 owner.insert(key, new)
             else:
@@ -75,7 +75,7 @@ def path_at(value: Any, text: str) -> Path:
     return path
 
 
-def _entry(top: list[Any], text: str) -> tuple[Any, Any]:
+def _owner_and_key(top: list[Any], text: str) -> tuple[Any, Any]:
     """Return the container that a pointer leads into, and the key or index in it."""
     *above, key = (0, *path_at(value_at(top, (0,)), text))
     owner = value_at(top, tuple(above))
@@ -96,19 +96,19 @@ class _Difference:
         self.added: dict[Path, Any] = {}
         self.replaced: dict[Path, tuple[Any, Any]] = {}
         self._moved_from: set[Path] = set()
-        self._compare(old, new, ())
+        self._collect(old, new, ())
 
-    def _compare(self, old: Any, new: Any, path: Path) -> None:
+    def _collect(self, old: Any, new: Any, path: Path) -> None:
         if old is new or same_json(old, new):
             return
         if isinstance(old, dict) and isinstance(new, dict):
             self.removed.update({(*path, key): old[key] for key in old if key not in new})
             self.added.update({(*path, key): new[key] for key in new if key not in old})
             for key in (key for key in old if key in new):
-                self._compare(old[key], new[key], (*path, key))
+                self._collect(old[key], new[key], (*path, key))
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             for index, (old_item, new_item) in enumerate(zip(old, new, strict=True)):
-                self._compare(old_item, new_item, (*path, index))
+                self._collect(old_item, new_item, (*path, index))
         else:
             self.replaced[path] = old, new
 
@@ -142,12 +142,12 @@ class _Difference:
 
     def _source(self, path: Path, value: Any) -> Path | None:
         """Return where a value was: under the same name, else as a whole entry."""
-        everywhere = chain(self.removed.items(), *(_parts(part, at) for at, part in self.removed.items()))
-        alike = [
-            place for place, part in everywhere if place not in self._moved_from and same_json(part, value)
-        ]
-        named = [place for place in alike if place[-1:] == path[-1:]]
-        return next(iter(named or [place for place in alike if place in self.removed]), None)
+        inside = (part for at, removed in self.removed.items() for part in _parts(removed, at))
+        everywhere = chain(self.removed.items(), inside)
+        equal = [source for source, removed in everywhere if same_json(removed, value)]
+        unused = [source for source in equal if source not in self._moved_from]
+        same_named = [source for source in unused if source[-1:] == path[-1:]]
+        return next(iter(same_named or [source for source in unused if source in self.removed]), None)
 
 
 def entries(value: object) -> Iterable[tuple[Any, Any]]:

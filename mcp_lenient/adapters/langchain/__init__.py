@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["LangChainTool", "LenientInterceptor", "load_tools", "serve", "to_langchain"]
 
 if not TYPE_CHECKING:  # langchain-mcp-adapters and FastMCP 4 exclude each other
-    from mcp_lenient.values.lazy import loaded_by_name
+    from mcp_lenient.values.lazy import lazy_getattr
 
-    __getattr__ = loaded_by_name(
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "mcp_lenient.adapters.langchain.interceptor": "LenientInterceptor",

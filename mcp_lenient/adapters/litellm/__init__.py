@@ -8,8 +8,8 @@ if TYPE_CHECKING:
 __all__ = ["LenientCallback", "lenient_callback"]
 
 if not TYPE_CHECKING:  # LiteLLM is imported when one of these names is
-    from mcp_lenient.values.lazy import loaded_by_name
+    from mcp_lenient.values.lazy import lazy_getattr
 
-    __getattr__ = loaded_by_name(
+    __getattr__ = lazy_getattr(
         __name__, {"mcp_lenient.adapters.litellm.callback": "LenientCallback lenient_callback"}
     )

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 __all__ = ["LenientServerMiddleware", "make_lenient"]
 
 if not TYPE_CHECKING:  # the two versions of the SDK exclude each other
-    from mcp_lenient.values.lazy import loaded_by_name
+    from mcp_lenient.values.lazy import lazy_getattr
 
-    __getattr__ = loaded_by_name(
+    __getattr__ = lazy_getattr(
         __name__,
         {
             "mcp_lenient.adapters.mcp_sdk.handlers": "make_lenient",
