@@ -71,7 +71,7 @@ def inside(dispatcher: Dispatcher, sent_arguments: Any, decision: Decision) -> I
     name, value, repairs = dispatcher.named(arguments), dispatcher.inside(arguments), decision.repairs
     if name is None or isinstance(value, str):  # a dispatcher that takes a text reads it itself
         return None
-    rest = {key: entry for key, entry in arguments.items() if key not in dispatcher.words}
+    rest = {key: entry for key, entry in arguments.items() if key not in dispatcher.parameters}
     if decision.status != "refused" or dispatcher.arguments is None:
         raw = sent_arguments.get(dispatcher.arguments) if isinstance(sent_arguments, Mapping) else None
         if isinstance(raw, str):

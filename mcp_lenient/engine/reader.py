@@ -107,9 +107,8 @@ class Plan:
         self.uncertain_rules = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
         self._rules = [rule for rule in allowed if self._obstacle(rule) is None]
-        self.renames_by_keys = all(
-            rule in DEFAULT_RULES for rule in self._rules if isinstance(rule, NameRule)
-        )
+        name_rules = (rule for rule in self._rules if isinstance(rule, NameRule))
+        self.renames_by_keys = all(rule in DEFAULT_RULES for rule in name_rules)
         """Whether no rule of the author's own renames keys by their values."""
         self._rules_at: dict[tuple[type[Any], Node, str, bool, bool], Any] = {}
 
@@ -317,9 +316,8 @@ class Reader:
             return Reading(new, complete=False)
         if new is ABSENT or (place.path and self.accepts(place.node, new)):
             return Reading(new, rule.cost, (step,))
-        rest = self._read_refused(
-            place, new, chain=chain if rule.chains else 0, partly=partly and rule.chains
-        )
+        chain_left = chain if rule.chains else 0
+        rest = self._read_refused(place, new, chain=chain_left, partly=partly and rule.chains)
         # `123` for a list of strings: an item that must be changed as well may not be one.
         if not rule.chains and worst_tier(rest.cost) >= _CLOSE_TIER:
             rest = Reading(new, complete=False)

@@ -220,9 +220,10 @@ def _repeated_message(name: str, violations: Sequence[Violation], say: Language,
     sentences = [say("'{tool}' refused the same call before.", tool=name), reason]
     codes = {violation.code for violation in violations}
     if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
-        sentences.append(
-            say("If what is missing was sent, an output limit may have cut it off: send less at once.")
+        cut_off = marked(
+            "If what is missing was sent, an output limit may have cut it off: send less at once."
         )
+        sentences.append(say(cut_off))
     return say.sentences(*sentences, *_corrections(again.corrected, say))
 
 
@@ -301,10 +302,8 @@ def unknown_tool(
     """
     tool, say = shown_name(name), load_language(language)
     if has_versions:
-        text = say(
-            "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=tool
-        )
-        return error_envelope("UNKNOWN_TOOL", text, {"tool": tool})
+        text = marked("Tool '{tool}' has no such version. The tool was not run. Call it without a version.")
+        return error_envelope("UNKNOWN_TOOL", say(text, tool=tool), {"tool": tool})
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
     rest = {other for other in listed if shown_name(other) == other and other not in names}
     tools = [*names, *nearest(name, rest, _MAX_TOOLS - len(names))]

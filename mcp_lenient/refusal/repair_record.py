@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import escaped_pointer, first_fitting, shown, shown_key
 from mcp_lenient.values.json_values import tokens_of
-from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, load_language
+from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, load_language, marked_plural
 
 _MAX_POINTER: Final = 300
 _MAX_REPAIRS: Final = 50
@@ -41,9 +41,8 @@ def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
     notes = [_note(repair, say) for repair in repairs[:_MAX_NOTED]]
     rest = len(repairs) - len(notes)
     if rest:
-        notes.append(
-            say.plural("{count} more value was corrected.", "{count} more values were corrected.", rest)
-        )
+        more = marked_plural("{count} more value was corrected.", "{count} more values were corrected.")
+        notes.append(say.plural(*more, rest))
     return say("Note: {repairs}", repairs=say.sentences(*dict.fromkeys(notes)))
 
 

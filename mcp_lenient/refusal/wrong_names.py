@@ -54,9 +54,8 @@ def _sent_elsewhere(group: FaultGroup) -> str:
         return say("It was sent inside {place}: send it at the top.", place=call.shown_path(inside))
     if elsewhere := _inside_another(group, parent, name):
         return elsewhere
-    siblings = dict.fromkeys(
-        path for path in sources if path[:-1] == (*parent_path,) and _may_take(group, path)
-    )
+    beside = (path for path in sources if path[:-1] == (*parent_path,))
+    siblings = dict.fromkeys(path for path in beside if _may_take(group, path))
     names = say.either([call.shown_path(path) for path in siblings][:MAX_NEAR])
     if names:
         advice = say("If {names} is meant, send it under this name.", names=names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -40,14 +40,12 @@ class Dispatcher:
     def __post_init__(self) -> None:
         names = (self.tool, *(name for name in (self.arguments, self.server) if name is not None))
         entries = self.tools.values() if isinstance(self.tools, Mapping) else ()
-        if not all(isinstance(name, str) and name for name in (*names, *self.found_by)) or len(
-            {*names}
-        ) < len(names):
+        are_names = all(isinstance(name, str) and name for name in (*names, *self.found_by))
+        if not are_names or len({*names}) < len(names):
             msg = f"dispatcher takes different names of parameters, and in found_by names of tools, got {self!r}."
             raise PolicyError(msg)
-        if not (self.tools in (None, "server") or callable(self.tools) or entries) or not all(
-            map(is_entry, entries)
-        ):
+        is_known_form = self.tools in (None, "server") or callable(self.tools) or entries
+        if not is_known_form or not all(map(is_entry, entries)):
             msg = (
                 "dispatcher(tools=...) takes 'server', entries of tools/list by name, each with an inputSchema, or a "
                 f"function that returns these; got {type(self.tools).__name__}."
@@ -55,15 +53,14 @@ class Dispatcher:
             raise PolicyError(msg)
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def parameters(self) -> tuple[str, ...]:
         """The parameters of the form."""
         return tuple(name for name in (self.server, self.tool, self.arguments) if name is not None)
 
     def entries(self) -> Entries | None:
         """Return the tools that it calls as they were declared; None if their declaration is another."""
-        return (
-            self.tools() if callable(self.tools) else self.tools if isinstance(self.tools, Mapping) else None
-        )
+        tools = self.tools() if callable(self.tools) else self.tools
+        return tools if isinstance(tools, Mapping) else None
 
     def named(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the name of the tool that arguments name, with its server before a slash; None if they name none."""
@@ -74,7 +71,7 @@ class Dispatcher:
         """Return the inner tool's arguments in those of the dispatcher."""
         if self.arguments is not None:
             return arguments.get(self.arguments)
-        return {name: value for name, value in arguments.items() if name not in self.words}
+        return {name: value for name, value in arguments.items() if name not in self.parameters}
 
     def call(self, name: str, arguments: Mapping[str, Any] | None, rest: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the dispatcher is sent for a call of a tool, with other parameters of its own."""
@@ -95,28 +92,22 @@ class Dispatcher:
 
     def operation(self, inner: Mapping[str, Any]) -> dict[str, Any]:
         """Return an operation of a JSON Patch of the inner tool's arguments as one of those of the dispatcher."""
-        return {
-            key: self.pointer(value) if key in ("path", "from") else value for key, value in inner.items()
-        }
+        moved = {key: self.pointer(inner[key]) for key in ("path", "from") if key in inner}
+        return {**inner, **moved}
 
-    def placed(self, repairs: Iterable[Repair]) -> tuple[Repair, ...]:
+    def placed(self, repairs: Sequence[Repair]) -> tuple[Repair, ...]:
         """Return repairs of the inner tool's arguments, or of its name, at their places in those of the dispatcher."""
-        return tuple(
-            repair._replace(
-                pointer=pointer((self.tool,))
-                if repair.rule == "rename_tool"
-                else self.pointer(repair.pointer)
-            )
-            for repair in repairs
-        )
+        of_name = pointer((self.tool,))
+        pointers = [
+            (of_name if step.rule == "rename_tool" else self.pointer(step.pointer)) for step in repairs
+        ]
+        return tuple(step._replace(pointer=at) for step, at in zip(repairs, pointers, strict=True))
 
     def aliases(self, declared: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Return the words that callers have for the parameters of the form, without those that the tool declares."""
         arguments = {} if self.arguments is None else {self.arguments: sorted(WRAPPERS)}
-        words = {self.tool: _TOOL_WORDS, **arguments}
-        return {
-            name: tuple(word for word in others if word not in declared) for name, others in words.items()
-        }
+        words = {self.tool: _TOOL_WORDS, **arguments}.items()
+        return {name: tuple(word for word in others if word not in declared) for name, others in words}
 
 
 def is_entry(entry: object) -> bool:

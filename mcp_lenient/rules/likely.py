@@ -255,9 +255,8 @@ def is_echo(node: Node, value: Any) -> bool:
     if isinstance(properties, dict) and properties and properties.keys() <= node.properties.keys():
         children = node.property_nodes
         return all(is_echo(children[name], schema) for name, schema in properties.items())
-    return len(parts) == len(value) and all(
-        any(same_json(value[key], part) for part in parts[key]) for key in parts
-    )
+    are_said = (any(same_json(value[key], part) for part in parts[key]) for key in parts)
+    return len(parts) == len(value) and all(are_said)
 
 
 # --- names ------------------------------------------------------------------------------------------------

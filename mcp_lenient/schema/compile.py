@@ -142,9 +142,8 @@ class _Translation:
         translated.update(to_2020_12(schema, ref_alone=self._ref_ignores_siblings, is_root=not path))
         self._translate_below(translated, path, resource)
         if not NOT_READ.isdisjoint(translated) or {"$ref", "$dynamicRef"} <= translated.keys():
-            return self._remove_unreadable(
-                translated, f"{min((NOT_READ | {'$dynamicRef'}) & translated.keys())} is not read"
-            )
+            unread = (NOT_READ | {"$dynamicRef"}) & translated.keys()
+            return self._remove_unreadable(translated, f"{min(unread)} is not read")
         if "$ref" in translated or "$dynamicRef" in translated:
             self._references.append((translated, resource))
         return translated
@@ -154,9 +153,8 @@ class _Translation:
             here = (*path, keyword)
             if keyword in SCHEMA_MAPS and isinstance(value, Mapping):
                 names = [name for name in value if isinstance(name, str) and encodable(name) == name]
-                translated[keyword] = {
-                    name: self._translate(value[name], (*here, name), resource) for name in names
-                }
+                schemas = {name: self._translate(value[name], (*here, name), resource) for name in names}
+                translated[keyword] = schemas
                 if len(names) < len(value):
                     self._unread.setdefault(here, "a name that is not a JSON string")
                     translated[UNREAD] = True
@@ -276,9 +274,8 @@ class _Translation:
             reason = _fault(alone)
             if reason is None:
                 continue
-            faults = {
-                keyword: fault for keyword, value in alone.items() if (fault := _fault({keyword: value}))
-            }
+            every_fault = {keyword: _fault({keyword: value}) for keyword, value in alone.items()}
+            faults = {keyword: fault for keyword, fault in every_fault.items() if fault}
             for keyword in faults.keys() - _KNOWN_KEYWORDS:
                 del schema[keyword]
             of_keyword = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}

@@ -105,9 +105,8 @@ class Node:
         self.properties = _properties(self.values_of("properties"))
         self.required = dict.fromkeys(name for names in self.values_of("required") for name in names).keys()
         others = [*self.values_of("additionalProperties")]
-        others += (
-            self.values_of("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._by_keyword) else ()
-        )
+        if _CONDITIONALS.isdisjoint(self._by_keyword):
+            others += self.values_of("unevaluatedProperties")
         self.closed = any(other is False for other in others)
         self.additional = self._first("additionalProperties")
         listed = (*self.values_of("anyOf"), *self.values_of("oneOf"))
@@ -186,23 +185,15 @@ class Node:
     @cached_property
     def describes_contents(self) -> bool:
         """Whether it describes the contents of a container, itself or in a branch."""
-        described = (
-            self.properties
-            or self.prefix_items
-            or self._first("items")
-            or isinstance(self.additional, Mapping)
-        )
-        return self.is_union or bool(described)
+        described = self.properties or self.prefix_items or self._first("items")
+        return self.is_union or bool(described) or isinstance(self.additional, Mapping)
 
     @cached_property
     def valid_if_parts_are(self) -> bool:
         """Whether it accepts each container of which it accepts all names and all that is in it."""
         keyword_sets = [keywords for part in self.parts if (keywords := part.keys() - _NOT_OWN)]
-        return (
-            len(keyword_sets) < 2
-            and not self.tree.has_one_of
-            and all(keywords <= _OF_PARTS for keywords in keyword_sets)
-        )
+        is_of_parts = all(keywords <= _OF_PARTS for keywords in keyword_sets)
+        return is_of_parts and len(keyword_sets) < 2 and not self.tree.has_one_of
 
     # Unions
 

@@ -204,9 +204,8 @@ def _printable(text: str) -> str:
 def path_text(path: Path, *, quoted: bool = False) -> str:
     """Write where a value is, as a model writes it: ``rows[0].age``, ``titles["title "]`` but ``titles.title `` in quotes."""
     if len(path) > 8:
-        return cut(
-            f"{path_text(path[:4], quoted=quoted)} … {path_text(path[-2:], quoted=quoted)}", 4 * MAX_NAME
-        )
+        beginning, end = (path_text(part, quoted=quoted) for part in (path[:4], path[-2:]))
+        return cut(f"{beginning} … {end}", 4 * MAX_NAME)
     text = ""
     for part in path:
         if not isinstance(part, str):

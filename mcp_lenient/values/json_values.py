@@ -186,9 +186,8 @@ def plain(value: Any) -> Any:
 
 def loses_spelling(value: Any) -> bool:
     """Return whether a float in a value that was parsed from text was spelled otherwise than it would be written."""
-    return any(
-        isinstance(part, SpelledFloat) and part.spelling != repr(part) for part in _everything_in(value)
-    )
+    floats = (part for part in _everything_in(value) if isinstance(part, SpelledFloat))
+    return any(number.spelling != repr(number) for number in floats)
 
 
 def _plain(value: Any) -> Any:

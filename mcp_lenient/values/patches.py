@@ -123,9 +123,9 @@ class _Difference:
                 yield {"op": "remove", "path": pointer((*path[:-1], path[-1] + 1))}
         for path, value in self.added.items():
             yield from self._add(path, value)
-        yield from (
-            {"op": "remove", "path": pointer(path)} for path in self.removed if path not in self._moved_from
-        )
+        for path in self.removed:
+            if path not in self._moved_from:
+                yield {"op": "remove", "path": pointer(path)}
 
     def _add(self, path: Path, value: Any) -> Iterator[Operation]:
         """Yield the operations that add a value, or move it from where it has gone, whole or in parts."""
