@@ -278,16 +278,16 @@ class Contract:
         """
         if self.mode == "off":
             return self._decision("accepted", arguments)
-        parsing: tuple[Repair, ...] = ()
+        parse_repairs: tuple[Repair, ...] = ()
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, Mapping):
             parsed = arguments_in_text(arguments, self.policy, destructive=self.plan.destructive)
             if parsed is None:
                 violation = not_an_object(arguments)
                 message = load_language(self.policy.language).of(violation.message)
-                refusal = self._decision("refused", {}, (), (replace(violation, message=message),))
-                return replace(refusal, certain=True)
-            arguments, parsing = parsed[0], (parsed[1],)
+                refused = self._decision("refused", {}, (), (replace(violation, message=message),))
+                return replace(refused, certain=True)
+            arguments, parse_repairs = parsed[0], (parsed[1],)
         decision = self.decide_object(arguments, observer, is_rejected=is_rejected)
         if decision.status != "refused":
             normalized, repairs = self.normalized(decision.arguments)
@@ -295,7 +295,7 @@ class Contract:
                 decision = replace(decision, arguments=normalized, repairs=(*decision.repairs, *repairs))
         elif self._host_would_drop_argument(decision):
             decision = replace(decision, certain=True)
-        return decision.after(parsing)
+        return decision.after(parse_repairs)
 
     def decide_object(
         self, arguments: Mapping[str, Any], observer: Observer | None = None, *, is_rejected: bool = False

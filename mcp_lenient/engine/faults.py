@@ -104,30 +104,30 @@ class _FaultSearch:
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
         targets = node.likely_branches(value, exact_integers=self.exact_integers)
-        listed = [branch for branch in targets if branch.in_enum(value)]
-        if not listed:
+        candidates = [branch for branch in targets if branch.in_enum(value)]
+        if not candidates:
             return [_fault(path, "enum" if targets else "type", node)]
-        tags = discriminator_of(targets) if isinstance(value, Mapping) else None
-        if tags is not None:
-            keyword = "enum" if tags.name in value else "required"
-            return [_fault((*path, tags.name), keyword, tags.tags)]
+        discriminator = discriminator_of(targets) if isinstance(value, Mapping) else None
+        if discriminator is not None:
+            keyword = "enum" if discriminator.name in value else "required"
+            return [_fault((*path, discriminator.name), keyword, discriminator.tags)]
         if isinstance(value, Mapping):
-            shared = {branch: len(value.keys() & branch.properties.keys()) for branch in listed}
-            most = max(shared.values())
-            listed = [branch for branch in listed if shared[branch] == most]
-        per_branch = [list(self.reasons(branch, value, path)) for branch in listed[:_MAX_BRANCHES]]
+            shared_counts = {branch: len(value.keys() & branch.properties.keys()) for branch in candidates}
+            most = max(shared_counts.values())
+            candidates = [branch for branch in candidates if shared_counts[branch] == most]
+        per_branch = [list(self.reasons(branch, value, path)) for branch in candidates[:_MAX_BRANCHES]]
         best = min(per_branch, key=len)
         paths = {fault.path for faults in per_branch for fault in faults}
         if len(per_branch) > 1 and all(per_branch) and paths == {path}:
             return [replace(_fault(path, best[0].keyword, node), alternatives=tuple(per_branch))]
         missing = [[fault for fault in faults if _lacks_property(fault, path)] for faults in per_branch]
         others = [[fault for fault in faults if not _lacks_property(fault, path)] for faults in per_branch]
-        needed = {tuple(fault.path[-1] for fault in names): names for names in missing}
+        needed = {tuple(fault.path[-1] for fault in faults): faults for faults in missing}
         distinct_others = {frozenset((fault.path, fault.keyword) for fault in faults) for faults in others}
         if len(needed) > 1 and () not in needed and len(distinct_others) == 1:
             # None of them is required alone: each branch requires others.
-            at = per_branch.index(best)
-            return [replace(missing[at][0], alternatives=tuple(needed.values())), *others[at]]
+            index = per_branch.index(best)
+            return [replace(missing[index][0], alternatives=tuple(needed.values())), *others[index]]
         return best
 
 
@@ -213,8 +213,8 @@ def explain_faults(call: RefusedCall, reported: Sequence[Fault]) -> Iterator[Fau
     cache: dict[Path, tuple[Fault, ...]] = {}
     for fault in reported:
         is_hidden = fault.kind == "type" and fault.path in refused_inside and fault.path not in wrong
-        is_ambiguous = fault.path in ambiguous_paths and fault.kind != "ambiguous"
-        if not is_hidden and not is_ambiguous and wrong.isdisjoint(_above(fault.path)):
+        is_beside_ambiguity = fault.path in ambiguous_paths and fault.kind != "ambiguous"
+        if not is_hidden and not is_beside_ambiguity and wrong.isdisjoint(_above(fault.path)):
             explanation = _explained(call, fault, cache)
             at_reported = [entry for entry in explanation if (entry.path, entry.of_name) in reported_places]
             yield from at_reported or explanation
@@ -229,7 +229,7 @@ def _is_of_type(call: RefusedCall, path: Path) -> bool:
     return node is None or bool(node.branches_of_type(value, exact_integers=call.exact_integers))
 
 
-def _says_no_more(call: RefusedCall, fault: Fault) -> bool:
+def _repeats_schema(call: RefusedCall, fault: Fault) -> bool:
     """Return whether a ready-made normalizer has refused the types that the schema refuses, which says what came as well."""
     node = call.location(fault.path).node
     if fault.kind != "type" or not isinstance(fault.detail, Text) or node is None:
@@ -241,7 +241,7 @@ def _says_no_more(call: RefusedCall, fault: Fault) -> bool:
 
 def _explained(call: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
-    if _says_no_more(call, fault):
+    if _repeats_schema(call, fault):
         fault = Fault(fault.path, fault.kind)
     if fault.keyword or fault.error_code or fault.kind in ("ambiguous", "size"):
         return (fault,)

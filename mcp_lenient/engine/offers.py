@@ -86,8 +86,8 @@ class Offers:
                 likely_patches += [patch] * (is_correction or is_worth_telling)
         if group.readings:  # one reading alone would decide what is not known
             fixes = fixes if len(fixes) == len(group.readings) <= MAX_OFFERS else []
-        covers_several = group.code == "unknown" and self._may_mean_several(group.location.path)
-        return Offered(tuple(fixes[:most]), tuple(likely_patches), covers_several)
+        may_mean_several = group.code == "unknown" and self._may_mean_several(group.location.path)
+        return Offered(tuple(fixes[:most]), tuple(likely_patches), may_mean_several)
 
     # What may be changed
 

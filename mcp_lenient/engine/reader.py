@@ -353,9 +353,9 @@ class Reader:
         tagged = self._read_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
         if tagged is not None:
             return tagged
-        of_type = () if scope.refused else node.branches_of_type(value, exact_integers=self._exact_integers)
-        branches, below = (of_type, scope) if of_type else (node.branches, BY_SCHEMA)
-        readings = [self.read(place.as_branch(branch), value, below) for branch in branches]
+        fitting = () if scope.refused else node.branches_of_type(value, exact_integers=self._exact_integers)
+        branches, branch_scope = (fitting, scope) if fitting else (node.branches, BY_SCHEMA)
+        readings = [self.read(place.as_branch(branch), value, branch_scope) for branch in branches]
         completed = [reading for reading in readings if reading.complete]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.accepted_types:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
@@ -374,8 +374,10 @@ class Reader:
         if not isinstance(value, str):
             targets = node.likely_branches(value, exact_integers=self._exact_integers)
             branches = targets if len(targets) == 1 else ()
-        of_branches = (self.read(place.as_branch(branch), value, scope, partly=True) for branch in branches)
-        return [reading for reading in of_branches if reading.steps or reading.ties][:1]
+        partial_readings = (
+            self.read(place.as_branch(branch), value, scope, partly=True) for branch in branches
+        )
+        return [reading for reading in partial_readings if reading.steps or reading.ties][:1]
 
     def _read_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
@@ -438,12 +440,12 @@ class Reader:
         *,
         partly: bool,
     ) -> Reading:
-        node, rest = place.node, BY_SCHEMA if scope.refused else UNTOUCHED
+        node, other_scope = place.node, BY_SCHEMA if scope.refused else UNTOUCHED
         out: dict[str, Any] = {}
         declared: str | None
         readings = [rename for rename in name_readings.values() if rename.value is ABSENT]
         for key, sent in value.items():
-            name, below = key, scope.below.get(key, rest)
+            name, below = key, scope.below.get(key, other_scope)
             if key in name_readings:
                 name, below = name_readings[key].value, BY_SCHEMA
                 if name is ABSENT:

@@ -49,8 +49,8 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
     reading = reader.read(reader.top, arguments, scope, chain=CHAIN_AT_TOP, partly=True)
     value, steps = keeping_digits(reader.plan.top, reading.value, validator), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.
-    is_read = reading.complete or not (validator.by_schema or reading.ties)
-    is_repaired = is_read and bool(steps) and validator.accepts(value)
+    may_be_used = reading.complete or not (validator.by_schema or reading.ties)
+    is_repaired = may_be_used and bool(steps) and validator.accepts(value)
     if is_repaired and not validator.by_schema:
         value, steps = _needed_changes(value, steps, validator, faults) or (plain(arguments), ())
     repairs = tuple([step.repair for step in steps])
@@ -58,8 +58,8 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
         strict_paths = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
         if strict_paths:
             return _refuse_inexact(strict_paths, value, steps, validator)
-        ignored = ignored_names(reader.plan.top, value, validator, repairs)
-        return Outcome("refused" if ignored else "repaired", value, repairs, ignored)
+        ignored_faults = ignored_names(reader.plan.top, value, validator, repairs)
+        return Outcome("refused" if ignored_faults else "repaired", value, repairs, ignored_faults)
     strict_paths = strict_fields(steps, validator)
     if strict_paths:
         outcome = _refuse_inexact(strict_paths, value, steps, validator)

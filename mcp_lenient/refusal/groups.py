@@ -160,8 +160,8 @@ def group_faults(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[Fault
         if None in by_keyword:
             by_keyword[None] = by_keyword.pop(None)  # what the author says comes last
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
-        alike = (pattern, is_key, frozenset(map(_reason, by_keyword.values())))
-        paths_and_faults.setdefault(alike, ([], by_keyword.values()))[0].append(path)
+        key = (pattern, is_key, frozenset(map(_identity, by_keyword.values())))
+        paths_and_faults.setdefault(key, ([], by_keyword.values()))[0].append(path)
     groups: list[FaultGroup] = []
     described: set[tuple[str, Path]] = set()
     for paths, first_faults in islice(paths_and_faults.values(), MAX_VIOLATIONS):
@@ -173,7 +173,7 @@ def group_faults(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[Fault
     return groups, len(paths_and_faults) - len(groups)
 
 
-def _reason(fault: Fault) -> tuple[Any, ...]:
+def _identity(fault: Fault) -> tuple[Any, ...]:
     return (_code(fault), fault.keyword, fault.node, fault.detail, fault.reason)
 
 

@@ -112,13 +112,13 @@ class RefusedCall:
         """Return the location of a path in the arguments."""
         if path in self._locations:
             return self._locations[path]
-        parent, key, secrets = self.location(path[:-1]), path[-1], self.policy.secret
+        parent, key, secret_names = self.location(path[:-1]), path[-1], self.policy.secret
         branches = self.likely_branches(parent)
         node, value = _child(branches, key), value_at(parent.value, (key,))
         key_declared = isinstance(key, int) or any(key in branch.properties for branch in branches)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
         is_masked = not key_declared and (parent.secret or not is_name(str(key)))
-        secret = is_masked or parent.secret or _is_secret(key, value, node, parent.naming, secrets)
+        secret = is_masked or parent.secret or _is_secret(key, value, node, parent.naming, secret_names)
         declared = key_declared and parent.declared
         needed = any(_is_needed(branch, parent.value, key) for branch in parent.branches)
         self._locations[path] = Location(
@@ -127,7 +127,7 @@ class RefusedCall:
             node,
             node.branches if node else (),
             None if value is REMOVED else value,
-            keys_naming_secret(value, secrets),
+            keys_naming_secret(value, secret_names),
             present=value is not REMOVED,
             declared=declared,
             secret=secret,

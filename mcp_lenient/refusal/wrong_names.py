@@ -31,8 +31,8 @@ def missing_message(group: FaultGroup, names: str) -> str:
     call, say, alternatives = group.call, group.call.say, group.faults[0].alternatives
     if alternatives:
         choices = [say.all_of([quoted(fault.path[-1]) for fault in faults]) for faults in alternatives]
-        parent = call.shown_path(group.location.path[:-1])
-        return say("either {names} must be sent in {place}.", place=parent, names=say.either(choices))
+        parent_text = call.shown_path(group.location.path[:-1])
+        return say("either {names} must be sent in {place}.", place=parent_text, names=say.either(choices))
     opening, phrase = say.plural(*_IS_MISSING, group.location_count, places=names), expected(group)
     if group.is_first_in_parent and not call.arguments:
         opening = say("the arguments arrived empty. {rest}", rest=opening)
@@ -109,7 +109,7 @@ def unknown_message(group: FaultGroup, names: str) -> str:
     """Say that names are unknown, which names are likely intended, where they belong, and which are accepted."""
     call, say = group.call, group.call.say
     parent = call.location(group.location.path[:-1])
-    if not group.intended and (others := _excluded_names(group, parent)):
+    if not group.intended and (others := _excluding_names(group, parent)):
         form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
         return say(form, name=names, others=say.all_of(others))
     branches, advice = call.likely_branches(parent), did_you_mean(group)
@@ -118,18 +118,20 @@ def unknown_message(group: FaultGroup, names: str) -> str:
     elif not advice:
         advice = _belongs_inside(group, parent, branches)
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
-        intended = branches[0].child(group.intended[0])  # `list` may be no ID
-        advice = say.sentences(advice, (intended or group.node).cached(wanted_at, say).meaning)
+        intended_node = branches[0].child(group.intended[0])  # `list` may be no ID
+        advice = say.sentences(advice, (intended_node or group.node).cached(wanted_at, say).meaning)
     if group.offered.may_be_several:
-        rest = say("If it holds several, send each under its own name.")
+        last_advice = say("If it holds several, send each under its own name.")
     else:
         has_no_advice = not advice and group.is_first_in_parent and not group.operations
-        rest = say("If one of them fits, use it.") if has_no_advice else ""
+        last_advice = say("If one of them fits, use it.") if has_no_advice else ""
     accepted = _accepted(group, branches) if group.is_first_in_parent else ""
-    return say.sentences(say.plural(*_IS_UNKNOWN, group.location_count, names=names), advice, accepted, rest)
+    return say.sentences(
+        say.plural(*_IS_UNKNOWN, group.location_count, names=names), advice, accepted, last_advice
+    )
 
 
-def _excluded_names(group: FaultGroup, parent: Location) -> list[str]:
+def _excluding_names(group: FaultGroup, parent: Location) -> list[str]:
     """Return the sent names that exclude this one, which another branch than the meant one declares."""
     branches = [branch for branch in parent.branches if group.location.path[-1] in branch.properties]
     paths = [(*parent.path, key) for key, _ in entries(parent.value)] if branches else []

@@ -16,12 +16,14 @@ from mcp_lenient.values.json_values import json_type, number_in_text
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 
 MUST: Final = marked_plural("{places} must {requirement}.", "{places} must each {requirement}.")
-_MUST_NOT_AS: Final = marked_plural(
+_MUST_BUT_GOT: Final = marked_plural(
     "{places} must {requirement}, but got {received}.",
     "{places} must each {requirement}, but got {received}.",
 )
-_IS_NOT: Final = marked_plural("{places} is not accepted: {reason}.", "{places} are not accepted: {reason}.")
-_IS_NOT_BY_TOOL: Final = marked_plural(
+_NOT_ACCEPTED: Final = marked_plural(
+    "{places} is not accepted: {reason}.", "{places} are not accepted: {reason}."
+)
+_NOT_ACCEPTED_BY_TOOL: Final = marked_plural(
     "{places} is not accepted by the tool; got {received}.",
     "{places} are not accepted by the tool; got {received}.",
 )
@@ -53,9 +55,9 @@ def refusal_message(group: FaultGroup, where: str) -> str:
     reason, received = _reason(group), _received(group)
     if reason and received and group.code == "format":
         received = f"{received} ({reason})"
-    must = _MUST_NOT_AS if received and not group.is_about_key and not group.takes_json_text else MUST
+    must = _MUST_BUT_GOT if received and not group.is_about_key and not group.takes_json_text else MUST
     return say.plural(
-        *(must if requirement else _IS_NOT if reason else _IS_NOT_BY_TOOL),
+        *(must if requirement else _NOT_ACCEPTED if reason else _NOT_ACCEPTED_BY_TOOL),
         group.location_count if requirement or group.location.path else 2,
         places=say("the key {name}", name=where) if group.is_about_key else where,
         requirement=requirement,
@@ -75,11 +77,11 @@ def _requirement(group: FaultGroup) -> str:
 
 def _range(group: FaultGroup) -> str:
     """Return the range that a number is outside of; empty if it has only one end, or another keyword is violated."""
-    least, most = group.node.values_of("minimum"), group.node.values_of("maximum")
-    is_outside = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
-    if not (is_outside and least and most and fits_json([*least, *most], MAX_SUGGESTION)):
+    minimums, maximums = group.node.values_of("minimum"), group.node.values_of("maximum")
+    breaks_one_end = [fault.keyword for fault in group.faults] in (["minimum"], ["maximum"])
+    if not (breaks_one_end and minimums and maximums and fits_json([*minimums, *maximums], MAX_SUGGESTION)):
         return ""
-    ends = {"least": in_json(max(least)), "most": in_json(min(most))}
+    ends = {"least": in_json(max(minimums)), "most": in_json(min(maximums))}
     return group.call.say("be from {least} to {most}", **ends)
 
 

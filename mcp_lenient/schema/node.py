@@ -263,7 +263,7 @@ class Node:
         return discriminator_of(self.branches)
 
     @cached_property
-    def _unique_names(self) -> Mapping[str, Node]:
+    def _branch_by_name(self) -> Mapping[str, Node]:
         """The branch of each required name that no other branch declares."""
         declared = Counter(name for node in self.branches for name in node.properties)
         return {name: node for node in self.branches for name in node.required if declared[name] == 1}
@@ -279,10 +279,12 @@ class Node:
         if len(fitting) < 2 or not isinstance(value, Mapping):
             return fitting
         if self.discriminator is not None:
-            owner = self.discriminator.owner(value.get(self.discriminator.name))
-            return fitting if owner is None else (owner,)
-        owners = dict.fromkeys(self._unique_names[name] for name in value if name in self._unique_names)
-        return tuple(owners) if len(owners) == 1 else fitting
+            branch = self.discriminator.owner(value.get(self.discriminator.name))
+            return fitting if branch is None else (branch,)
+        named_branches = dict.fromkeys(
+            self._branch_by_name[name] for name in value if name in self._branch_by_name
+        )
+        return tuple(named_branches) if len(named_branches) == 1 else fitting
 
     def matching_branches(self, value: Any) -> tuple[Node, ...]:
         """Return the branches whose constants match an accepted value."""
