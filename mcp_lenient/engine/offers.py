@@ -66,7 +66,7 @@ class Offers:
         self._renamed_objects: dict[Path, Sequence[Any]] = {}
         self._faults_left = _MAX_VALIDATED
 
-    def for_group(self, group: FaultGroup, most: int) -> Offered:
+    def for_group(self, group: FaultGroup, max_fixes: int) -> Offered:
         """Return the patches for a group of faults, likeliest first."""
         fixes: list[Patch] = []
         likely_patches: list[Patch] = []
@@ -78,16 +78,18 @@ class Offers:
             patch = difference(self._call.arguments, new)
             is_new = not any(same_json([*patch], [*other]) for other in likely_patches)  # 1 is not true
             if is_new and self._may_show_patch(patch, group):
-                covers_several = any(map(self._may_mean_several, self._operation_paths(patch, "from")))
-                is_correction = not covers_several and self._is_correction(new, change, patch, group)
+                moves_ambiguous = any(map(self._may_mean_several, self._operation_paths(patch, "from")))
+                is_correction = not moves_ambiguous and self._is_correction(new, change, patch, group)
                 fix = self._patch_for_sent(patch, new, group) if is_correction else ()
                 fixes += [fix] if fix else []
-                is_worth_telling = group.code == "unknown" or (group.code == "missing" and not covers_several)
+                is_worth_telling = group.code == "unknown" or (
+                    group.code == "missing" and not moves_ambiguous
+                )
                 likely_patches += [patch] * (is_correction or is_worth_telling)
         if group.readings:  # one reading alone would decide what is not known
             fixes = fixes if len(fixes) == len(group.readings) <= MAX_OFFERS else []
         may_mean_several = group.code == "unknown" and self._may_mean_several(group.location.path)
-        return Offered(tuple(fixes[:most]), tuple(likely_patches), may_mean_several)
+        return Offered(tuple(fixes[:max_fixes]), tuple(likely_patches), may_mean_several)
 
     # What may be changed
 

@@ -150,10 +150,10 @@ class FaultGroup:
         return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 
-def group_faults(call: RefusedCall, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
-    """Return the first groups of faults that are alike, and the number of other groups."""
+def group_faults(call: RefusedCall, explained: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
+    """Return the first groups of explained faults that are alike, and the number of other groups."""
     by_path: dict[tuple[Path, bool], dict[str | None, Fault]] = {}
-    for fault in faults:
+    for fault in explained:
         by_path.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
     paths_and_faults: dict[Any, tuple[list[Path], Collection[Fault]]] = {}
     for (path, is_key), by_keyword in by_path.items():

@@ -19,13 +19,13 @@ _MAX_MESSAGE: Final = 800
 _MAX_PLACES: Final = 3
 
 
-def violations(call: RefusedCall, groups: Sequence[FaultGroup], omitted: int) -> tuple[Violation, ...]:
-    """Return a violation for each group of faults; the last message counts the omitted groups.
+def violations(call: RefusedCall, groups: Sequence[FaultGroup], omitted_count: int) -> tuple[Violation, ...]:
+    """Return a violation for each group of faults; the last message counts the omitted_count groups.
 
     The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
     """
     say, messages = call.say, [cut(_message(group), _MAX_MESSAGE) for group in groups]
-    more_faults = say.plural(*MORE_FAULTS, omitted) if omitted else ""
+    more_faults = say.plural(*MORE_FAULTS, omitted_count) if omitted_count else ""
     if also := say.sentences(cut(_also_suspect(call, groups), _MAX_MESSAGE), more_faults):
         messages[-1] = say.sentences(messages[-1], also) if len(groups) == 1 else f"{messages[-1]}\n{also}"
     return tuple(map(_violation, groups, messages))

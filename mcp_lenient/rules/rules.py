@@ -779,10 +779,10 @@ def _refused(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
 def rename_case(place: Place, value: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """``maxResults`` to ``max_results``, the only declared name that differs in case style alone."""
     renamed = _in_other_case(place.node, place.unknown)
-    yield from (renamed if place.node.closed else _ignored(place, value, renamed)).items()
+    yield from (renamed if place.node.closed else _renamed_in_open(place, value, renamed)).items()
 
 
-def _ignored(place: Place, value: Mapping[str, Any], alike: Mapping[str, str]) -> dict[str, str]:
+def _renamed_in_open(place: Place, value: Mapping[str, Any], alike: Mapping[str, str]) -> dict[str, str]:
     """Return the names that an open object would ignore: in place of required ones, and others in the same style."""
     node = place.node
     free = {key: name for key, name in alike.items() if name not in value and keeps_unit(node, key, name)}
@@ -1021,7 +1021,7 @@ def _is_missing_wrapper_for(node: Node, name: str, arguments: _Arguments, flat: 
 
 
 def _is_only_list_of(node: Node, name: str, flat: _Arguments) -> bool:
-    """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
+    """Return whether flat fields are an item of a list, and no identifier: `device_id` may be another parameter's."""
     nodes = node.property_nodes
     lists = [(key, branch) for key in nodes for branch in nodes[key].branches if branch.may_be("array")]
     if {key for key, _ in lists} != {name}:

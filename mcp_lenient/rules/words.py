@@ -203,10 +203,12 @@ def renderings(name: str) -> frozenset[str]:
 
 def ends_in_other_case(sent: str, name: str) -> bool:
     """Return whether names alike but for case style differ in the case of a short last word, which may be a unit."""
-    one, other = (spelling.rstrip("_- 0123456789") for spelling in (sent, name))
-    length = max((len(words[-1]) for words in map(_WORD.findall, (one, other)) if words), default=0)
-    is_last = length < len(other) and length <= _SHORT  # `Ph` for `pH` is a name, and no unit behind one
-    return is_last and one[-length:] != other[-length:] and not is_identifier(other)
+    sent_bare, name_bare = (spelling.rstrip("_- 0123456789") for spelling in (sent, name))
+    length = max((len(words[-1]) for words in map(_WORD.findall, (sent_bare, name_bare)) if words), default=0)
+    has_short_end = (
+        length < len(name_bare) and length <= _SHORT
+    )  # `Ph` for `pH` is a name, and no unit behind one
+    return has_short_end and sent_bare[-length:] != name_bare[-length:] and not is_identifier(name_bare)
 
 
 # --- one item or several ----------------------------------------------------------------------------------

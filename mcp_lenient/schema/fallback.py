@@ -23,7 +23,7 @@ from mcp_lenient.schema.references import ROOT_URI
 _EXACT_COUNT: Final = re.compile(r"\{[0-9]{1,3}\}")
 _VARYING: Final = re.compile(r"[*+?{]")
 _BRANCHING: Final = re.compile(r"\||\\[1-9]")
-_REFERRED: ContextVar[dict[tuple[str, int], Any]] = ContextVar("referred")
+_REF_ERRORS: ContextVar[dict[tuple[str, int], Any]] = ContextVar("ref_errors")
 """The error, if any, of each value already validated by a referenced schema in this call; unions repeat many."""
 
 
@@ -51,13 +51,13 @@ def by_jsonschema(
 
 def _accepts(validator: Any, value: Any) -> bool:
     _check_json(value)
-    token = _REFERRED.set({})
+    token = _REF_ERRORS.set({})
     try:
         return bool(validator.is_valid(value))
     except (Unresolvable, OverflowError):
         return False
     finally:
-        _REFERRED.reset(token)
+        _REF_ERRORS.reset(token)
 
 
 def _check_schema(schema: Any) -> None:
@@ -104,13 +104,13 @@ def _cheap(pattern: str) -> re.Pattern[str]:
 
 
 def _ref(validator: Any, reference: str, value: Any, schema: Any) -> Iterator[ValidationError]:
-    referred = _REFERRED.get()
+    ref_errors = _REF_ERRORS.get()
     key = reference, id(value)
-    if key not in referred:
+    if key not in ref_errors:
         errors = Draft202012Validator.VALIDATORS["$ref"](validator, reference, value, schema)
-        referred[key] = next(iter(errors), None)
-    if referred[key] is not None:
-        yield referred[key]
+        ref_errors[key] = next(iter(errors), None)
+    if ref_errors[key] is not None:
+        yield ref_errors[key]
 
 
 def _any_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:

@@ -122,7 +122,7 @@ class Node:
         self._memo: dict[Any, Any] = {}
 
     def values_of(self, keyword: str) -> Sequence[Any]:
-        """Return the values of a keyword."""
+        """Return the values of a keyword in all parts; see :meth:`branch_values_of` for the branches of a union."""
         return self._by_keyword.get(keyword, ())
 
     def _first(self, keyword: str) -> Any:
@@ -184,7 +184,7 @@ class Node:
 
     @cached_property
     def describes_contents(self) -> bool:
-        """Whether it describes the contents of a container, itself or in a branch."""
+        """Whether it describes the contents of a container, or is a union."""
         described = self.properties or self.prefix_items or self._first("items")
         return self.is_union or bool(described) or isinstance(self.additional, Mapping)
 
