@@ -483,7 +483,7 @@ class Reader:
         return None, child
 
     def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
-        """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
+        """Return the readings of undeclared keys as a declared name, or as one to leave out; no name gets two keys."""
         name_readings: dict[str, Reading] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
         for rule in self.plan.rules_for(NameRule, place, "object"):
@@ -530,7 +530,7 @@ def _are_null_defaults(node: Node, value: Mapping[str, Any]) -> bool:
 
 
 def _without_only_values(place: Place, value: Any, readings: list[Reading]) -> list[Reading]:
-    """Leave out the readings as the only value that a place or a branch allows, which no repair says for the caller."""
+    """Leave out the readings as the only value that a place or a branch allows, which no repair chooses."""
     if place.node.cached(allows_one_value):
         return [reading for reading in readings if not reading.steps or reading.value is ABSENT]
     for rival in spelled_constants(place, value):

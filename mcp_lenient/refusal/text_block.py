@@ -11,7 +11,7 @@ compact_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")
 
 
 def text_block(answer: Mapping[str, Any]) -> str:
-    """Write an envelope as JSON that says nothing twice."""
+    """Write an envelope as JSON that repeats nothing."""
     details = answer["details"]
     if "repeated" in details:
         details = {"repeated": details["repeated"]}

@@ -22,7 +22,7 @@ _MAX_PLACES: Final = 3
 def violations(call: RefusedCall, groups: Sequence[FaultGroup], omitted_count: int) -> tuple[Violation, ...]:
     """Return a violation for each group of faults; the last message counts the omitted_count groups.
 
-    The last message also names what is no fault, and yet may be wrong; in a line of its own, as it is not about that fault.
+    The last message also names accepted values and names that may still be wrong, in a line of their own.
     """
     say, messages = call.say, [cut(_message(group), _MAX_MESSAGE) for group in groups]
     more_faults = say.plural(*MORE_FAULTS, omitted_count) if omitted_count else ""

@@ -90,7 +90,7 @@ def _may_take(group: FaultGroup, path: Path) -> bool:
 
 
 def ignored_names_note(groups: Sequence[FaultGroup], parent: Location) -> str:
-    """Name the undeclared names that were sent where the schema allows them, so that they are no violation."""
+    """Name the undeclared names that were sent where the schema allows them."""
     call, say, depth = groups[0].call, groups[0].call.say, len(parent.path)
     branches = call.likely_branches(parent)
     if not isinstance(parent.value, Mapping) or any(branch.closed for branch in branches):

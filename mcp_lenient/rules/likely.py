@@ -89,8 +89,8 @@ def leave_out(place: Place, value: Any) -> Iterator[Any]:
 def near_member(place: Place, text: Any) -> Sequence[str]:
     """An allowed value that a text is close to: `organisation`, `crit`.
 
-    It has the same words, also with slips, or the first ones, the last of them cut off; other words may turn the meaning
-    (`non-admin`). The only allowed value, such as ``DELETE``, is never said for the caller.
+    It has the same words, also with slips, or the first ones, the last of them cut off; other words may reverse the meaning
+    (`non-admin`). The only allowed value, such as ``DELETE``, is never offered.
     """
     members = place.node.cached(_members)
     if text is None:
@@ -100,7 +100,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     sent_words, bare = name_words(text), text.strip(_AROUND)
     close, cut_off = [], []
     for member, member_words in members.items() if sent_words else ():
-        # The signs around a text may turn it: `-date` sorts the other way.
+        # The signs around a text may reverse its meaning: `-date` sorts the other way.
         if _has_words(sent_words, member_words) and _EDGES.findall(bare) == _EDGES.findall(member):
             close.append(member)
         elif _is_cut_off(sent_words, member_words):
@@ -436,13 +436,13 @@ def _contains(names: Names, sent: str, name: str) -> bool:
 def _adds_nothing(names: Names, sent: str, name: str) -> bool:
     """Return whether the words that one of two names has in addition leave the meaning as it is."""
     node, ours, theirs = names.place.node, name_words(sent), name_words(name)
-    # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
+    # One more word or ending may reverse a boolean: `no_cache`, `stateless`.
     if isinstance(names.value[sent], bool) or _expects(node.property_nodes[name], "boolean"):
         return False
     more = {word for word in ours if not any(_stands_for(word, whole) for whole in theirs)}
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
-    # Another word may turn a name, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
+    # Another word may change what a name means, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
     return more <= {*_description_words(node.property_nodes[name]), *name_words(names.place.call.tool or "")}
 
 

@@ -299,7 +299,7 @@ Rule = ValueRule | NameRule | CallRule
 
 
 def allows_one_value(node: Node) -> bool:
-    """Return whether only one value is allowed, besides null: no repair says ``DELETE`` for the caller."""
+    """Return whether only one value is allowed, besides null: no repair chooses ``DELETE``."""
     if any(branch.enum is None and branch.declared_types != ("null",) for branch in node.branches):
         return False
     scalars = (member for member in node.members if not isinstance(member, (list, dict)))
@@ -309,7 +309,7 @@ def allows_one_value(node: Node) -> bool:
 def spelled_constants(place: Place, value: Any) -> list[Any]:
     """Return the values that a text spells and that are the only ones of a branch, ``"DELETE"`` for ``"delete"``.
 
-    No rule says them for the caller, nor reads the text as another value.
+    No rule chooses them, nor reads the text as another value.
     """
     branches = place.node.branches if isinstance(value, str) and place.node.is_union else ()
     constants = (branch for branch in branches if branch.enum is not None and branch.cached(allows_one_value))
@@ -885,7 +885,7 @@ _ARTICLES: Final = frozenset(("the", "a", "an"))
 
 
 def is_described_as(node: Node, name: str, sent: str) -> bool:
-    """Return whether the description of a value that is no boolean begins with the words of a name."""
+    """Return whether the description of a value, not of a boolean, begins with the words of a name."""
     child, words = node.property_nodes[name], name_words(sent)
     texts = (*child.values_of("description"), *child.branch_values_of("description"))
     opening = [name_words(text[:_LONGEST_OPENING]) for text in texts if isinstance(text, str)]
