@@ -232,8 +232,8 @@ class ValueRule(_Rule[Any]):
         chains: Whether another rule may be applied to its result.
         asks: A guard of the place alone: where it does not hold, the rule is not applied.
         guards: The conditions of a result, in the order in which they are checked.
-        keeps: Whether the result keeps the sent value, or the guard that says so: in destructive tools nothing else is used,
-            nor a tier above 2 without such a guard.
+        keeps: Whether the result keeps the sent value, for destructive tools: with True it is used up to tier 2, with False
+            never, and with a guard in any tier, where that holds.
         certain: Whether its result may be used; otherwise it is only offered to the caller as a fix.
 
     Attributes:
@@ -1136,7 +1136,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     ValueRule(
         *("null_text_to_null", 1, null_text_to_null, _TEXT),
         asks=_null_but_no_words,
-        guards=(_no_branch, _no_listed_word),
+        guards=(_no_listed_word,),
         keeps=False,
     ),
     _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_no_null_or_text),
