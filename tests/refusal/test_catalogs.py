@@ -66,7 +66,7 @@ def test_compiled_catalogs_match_their_sources(name):
         if not message.id:
             continue  # the header names the version of Babel that wrote it
         if isinstance(message.id, str):
-            assert found.gettext(message.id) == wanted.gettext(message.id)
+            assert found.gettext(message.id) == wanted.gettext(message.id), "run `make catalogs`"
         else:
             assert [found.ngettext(*message.id, count) for count in range(30)] == [
                 wanted.ngettext(*message.id, count) for count in range(30)
