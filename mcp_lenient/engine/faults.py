@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.schema.checks import holds
 from mcp_lenient.schema.node import Node, discriminator_of
 from mcp_lenient.types import Fault, FaultKind, Path
-from mcp_lenient.values.json_values import has_whole_float, json_type
+from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.language import Text
 from mcp_lenient.values.limits import MOST_FAULTS
 
 if TYPE_CHECKING:
-    from mcp_lenient.refusal.locations import Location, RefusedCall
+    from mcp_lenient.refusal.locations import RefusedCall
 
 _ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
     "string": ("minLength", "maxLength", "pattern", "format"),
@@ -74,8 +75,7 @@ class _FaultSearch:
         self._visits_left -= 1
         at = node, path
         if at not in self._seen:
-            is_whole = not (self.exact_integers and (node.describes_contents or node.is_only("integer")))
-            accepted = (is_whole or not has_whole_float(value)) and node.accepts(value)
+            accepted = node.accepts(value, exact_integers=self.exact_integers)
             reasons = () if accepted else tuple(self.reasons(node, value, path))
             self._seen[at] = reasons if accepted or reasons else (_fault(path, None, node),)
         return self._seen[at]
@@ -204,18 +204,17 @@ def explain_faults(call: RefusedCall, reported: Sequence[Fault]) -> Iterator[Fau
     """
     ambiguous_paths = {fault.path for fault in reported if fault.kind == "ambiguous"}
     refused_inside = {above for fault in reported for above in _above(fault.path)}
-    of_values = (fault.path for fault in reported if fault.kind in ("type", "value"))
-    paths = (path for path in of_values if path in refused_inside)
-    wrong = ambiguous_paths | {path for path in paths if not _is_of_type(call, path)}
+    of_values = {fault.path for fault in reported if fault.kind in ("type", "value")}
+    wrong = ambiguous_paths | {path for path in of_values & refused_inside if not _is_of_type(call, path)}
     # Of a union of objects the schema may refuse more than the validator, a text for a number, and another branch may
     # forbid the name of the value.
     reported_places = {(fault.path, fault.of_name) for fault in reported}
-    cache: dict[Path, tuple[Fault, ...]] = {}
+    schema_faults = cache(partial(_faults_at, call))
     for fault in reported:
         is_hidden = fault.kind == "type" and fault.path in refused_inside and fault.path not in wrong
         is_beside_ambiguity = fault.path in ambiguous_paths and fault.kind != "ambiguous"
         if not is_hidden and not is_beside_ambiguity and wrong.isdisjoint(_above(fault.path)):
-            explanation = _explained(call, fault, cache)
+            explanation = _explained(call, fault, schema_faults)
             at_reported = [entry for entry in explanation if (entry.path, entry.of_name) in reported_places]
             yield from at_reported or explanation
 
@@ -239,7 +238,9 @@ def _repeats_schema(call: RefusedCall, fault: Fault) -> bool:
     return fault.expected_types == node.cached(type_words)
 
 
-def _explained(call: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
+def _explained(
+    call: RefusedCall, fault: Fault, schema_faults: Callable[[Path], tuple[Fault, ...]]
+) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
     if _repeats_schema(call, fault):
         fault = Fault(fault.path, fault.kind)
@@ -256,24 +257,22 @@ def _explained(call: RefusedCall, fault: Fault, cache: dict[Path, tuple[Fault, .
     for around in () if has_text else map(call.location, _above(fault.path)):
         objects = [branch for branch in around.branches if branch.properties]
         is_union = isinstance(around.value, Mapping) and len(objects) > 1
-        if is_union and (union_faults := _by_schema(call, around, cache)):
+        if is_union and (union_faults := schema_faults(around.path)):
             return union_faults
     if fault.kind in _OF_NAMES:
         return (replace(fault, keyword=_OF_NAMES[fault.kind], node=location.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
     shown = call.location(fault.path[:-1]) if location.node is None else location
-    schema_faults = _by_schema(call, shown, cache)
+    explaining = schema_faults(shown.path)
     if shown is not location or has_text:
-        schema_faults = tuple(entry for entry in schema_faults if entry.path == shown.path)
-    return (*schema_faults, fault) if has_text or not schema_faults else schema_faults
+        explaining = tuple(entry for entry in explaining if entry.path == shown.path)
+    return (*explaining, fault) if has_text or not explaining else explaining
 
 
-def _by_schema(
-    call: RefusedCall, location: Location, cache: dict[Path, tuple[Fault, ...]]
-) -> tuple[Fault, ...]:
+def _faults_at(call: RefusedCall, path: Path) -> tuple[Fault, ...]:
+    """Return what the published schema refuses of a value and in it."""
+    location = call.location(path)
     if location.node is None:
         return ()
-    if location.path not in cache:
-        at_place = location.node, location.value, location.path
-        cache[location.path] = find_faults(*at_place, exact_integers=call.exact_integers, is_refused=True)
-    return cache[location.path]
+    strict = {"exact_integers": call.exact_integers, "is_refused": True}
+    return find_faults(location.node, location.value, path, **strict)

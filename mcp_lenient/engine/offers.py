@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
@@ -10,8 +11,8 @@ from typing import Any, Final
 from mcp_lenient.engine.faults import explain_faults
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
-from mcp_lenient.refusal.groups import NOTHING, FaultGroup, Offered, group_faults
-from mcp_lenient.refusal.locations import MAX_SUGGESTION, RefusedCall, without_format
+from mcp_lenient.refusal.groups import FaultGroup, Offered, group_faults
+from mcp_lenient.refusal.locations import MAX_SUGGESTION, Location, RefusedCall, without_format
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
 from mcp_lenient.rules.rules import ABSENT, CallRule, Place, ValueRule
@@ -48,10 +49,9 @@ def violations_of(
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
     most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-    offered = [offers.for_group(group, most) for group in (() if is_silent else groups[:_MAX_GROUPS])]
-    offered += [NOTHING] * (len(groups) - len(offered))
-    groups = [group.with_offer(offer) for group, offer in zip(groups, offered, strict=True)]
-    return violations(call, groups, untold)
+    tried = groups[: 0 if is_silent else _MAX_GROUPS]
+    with_offers = [replace(group, offered=offers.for_group(group, most)) for group in tried]
+    return violations(call, [*with_offers, *groups[len(tried) :]], untold)
 
 
 class Offers:
@@ -111,9 +111,9 @@ class Offers:
     def _read_otherwise(self, path: Path, *, only: str = "") -> Iterator[Any]:
         """Yield the values that the uncertain rules make of a value."""
         location = self._call.location(path)
-        if location.node is None or not location.present or location.secret:
+        kind, place = json_type(location.value), location.as_place(self._reader.top.call)
+        if place is None or not location.present or location.secret:
             return
-        kind, place = json_type(location.value), location.as_place(location.node, self._reader.top.call)
         for rule in self._rules:
             if isinstance(rule, ValueRule) and kind in rule.takes and only in ("", rule.name):
                 is_tried = place.optional or not rule.leaves_out
@@ -132,19 +132,21 @@ class Offers:
     def _with_other_names(self, path: Path) -> Iterator[Any]:
         """Yield an object with other names, as the uncertain rules make it."""
         parent = self._call.location(path)
-        if isinstance(parent.value, dict) and not parent.secret:
-            for branch in self._call.likely_branches(parent)[:MAX_OFFERS]:
-                place = Place(branch, self._reader.top.call, path, path)
-                for rule in self._rules:
-                    yield from rule.apply(place, parent.value) if isinstance(rule, CallRule) else ()
+        for place in self._places(parent)[:MAX_OFFERS]:
+            for rule in self._rules:
+                yield from rule.apply(place, parent.value) if isinstance(rule, CallRule) else ()
 
     def _may_mean_several(self, path: Path) -> bool:
         parent, key = self._call.location(path[:-1]), path[-1]
-        if not isinstance(parent.value, dict) or parent.secret or not isinstance(key, str):
-            return False
-        branches = self._call.likely_branches(parent)[:1]
-        places = [Place(branch, self._reader.top.call, path, path) for branch in branches]
-        return any(may_hold_several(place, parent.value, key) for place in places)
+        places = self._places(parent)[:1] if isinstance(key, str) else ()
+        return any(may_hold_several(place, parent.value, str(key)) for place in places)
+
+    def _places(self, parent: Location) -> Sequence[Place]:
+        """Return an object as each branch describes that its caller likely meant; none of what is secret."""
+        if not isinstance(parent.value, dict) or parent.secret:
+            return ()
+        at_parent = self._reader.top.call, parent.path, parent.path
+        return [Place(branch, *at_parent) for branch in self._call.likely_branches(parent)]
 
     # Whether it corrects the call
 

@@ -39,7 +39,6 @@ from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
     JSON_TYPES,
     PARSED_TYPES,
-    has_whole_float,
     json_type,
     plain,
     pointer,
@@ -251,10 +250,7 @@ class Reader:
                 return False
             value = plain(value)
         # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
-        may_hold_float = node.describes_contents or node.is_only("integer")
-        if self._exact_integers and may_hold_float and has_whole_float(value):
-            return False
-        is_accepted = node.accepts(value)
+        is_accepted = node.accepts(value, exact_integers=self._exact_integers)
         return is_accepted and not (self.plan.corrects_names and any(names_in_wrong_case(node, value)))
 
     # A value

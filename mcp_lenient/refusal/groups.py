@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -50,7 +51,7 @@ class Offered(NamedTuple):
 NOTHING: Final = Offered()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FaultGroup:
     """Faults of one kind, at places that differ in list indices only, and what is offered for them.
 
@@ -63,7 +64,6 @@ class FaultGroup:
         locations: The first of the places.
         location_count: The number of all places.
         location: The first place.
-        value: The value there.
         node: What the schema says there; of anything, if it says nothing.
         wanted: The same in words.
         types: The JSON types that it accepts, but for null.
@@ -72,8 +72,6 @@ class FaultGroup:
         json_break: Where the JSON of a text for a list or object breaks.
         is_first_in_parent: Whether it is the first of its kind in its object; only its message describes the object.
         offered: What is offered.
-        operations: The likely operations at the first place.
-        intended: The allowed values, or the declared names beside it, that the caller likely intended.
     """
 
     call: RefusedCall
@@ -84,7 +82,6 @@ class FaultGroup:
     locations: tuple[Location, ...]
     location_count: int
     location: Location
-    value: Any
     node: Node
     wanted: Wanted
     types: frozenset[str]
@@ -93,8 +90,25 @@ class FaultGroup:
     json_break: Break | None
     is_first_in_parent: bool = True
     offered: Offered = NOTHING
-    operations: tuple[Operation, ...] = ()
-    intended: tuple[Any, ...] = ()
+
+    @cached_property
+    def operations(self) -> Sequence[Operation]:
+        """The likely operations at the first place."""
+        here = pointer(self.location.path)
+        likely = (operation for patch in self.offered.likely for operation in patch)
+        return [change for change in likely if here in (change["path"], change.get("from"))]
+
+    @cached_property
+    def intended(self) -> Sequence[Any]:
+        """The allowed values, or the declared names beside it, that the caller likely intended."""
+        if self.keyword == "enum":
+            allowed = self.wanted.values if self.location_count == 1 else ()
+            values = [change["value"] for change in self.operations if "value" in change]
+            by_json = {in_json(value): value for value in values if value in allowed}
+            return list(by_json.values())[:MAX_NEAR]
+        targets = self.move_targets if self.code == "unknown" else ()
+        siblings = [path for path in targets if path[:-1] == self.location.path[:-1]]
+        return list(dict.fromkeys(path[-1] for path in siblings))[:MAX_NEAR]
 
     @property
     def paths(self) -> list[Path]:
@@ -140,14 +154,6 @@ class FaultGroup:
         first = pointer(self.location.path)
         moves = [change for change in self.operations if change["op"] == "move" and change[here] == first]
         return [path_at(self.call.arguments, move[there]) for move in moves]
-
-    def with_offer(self, offered: Offered) -> FaultGroup:
-        """Return the group with what is offered for it."""
-        here = pointer(self.location.path)
-        likely = (operation for patch in offered.likely for operation in patch)
-        operations = [change for change in likely if here in (change["path"], change.get("from"))]
-        group = replace(self, offered=offered, operations=tuple(operations))
-        return replace(group, intended=tuple(_intended(group)[:MAX_NEAR]))
 
 
 def group_faults(call: RefusedCall, explained: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
@@ -203,7 +209,6 @@ def _group(call: RefusedCall, paths: Sequence[Path], faults: tuple[Fault, ...]) 
         locations=locations,
         location_count=len(paths),
         location=location,
-        value=location.value,
         node=node,
         wanted=node.cached(wanted_at, call.say),
         types=types,
@@ -211,14 +216,3 @@ def _group(call: RefusedCall, paths: Sequence[Path], faults: tuple[Fault, ...]) 
         may_echo=is_one_value and call.may_echo(location),
         json_break=break_of(location.value) if is_json_text else None,
     )
-
-
-def _intended(group: FaultGroup) -> Sequence[Any]:
-    if group.keyword == "enum":
-        allowed = group.wanted.values if group.location_count == 1 else ()
-        values = [change["value"] for change in group.operations if "value" in change]
-        return [value for value in {in_json(value): value for value in values}.values() if value in allowed]
-    if group.code != "unknown":
-        return ()
-    siblings = [path for path in group.move_targets if path[:-1] == group.location.path[:-1]]
-    return list(dict.fromkeys(path[-1] for path in siblings))

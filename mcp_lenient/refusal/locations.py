@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mcp_lenient.refusal.sentences import SAMPLES
 from mcp_lenient.rules.rules import CallScope, Place
 from mcp_lenient.schema.checks import has_format
-from mcp_lenient.schema.node import Node
+from mcp_lenient.schema.node import Node, below, child_in
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import (
     HIDDEN,
@@ -74,12 +74,14 @@ class Location(NamedTuple):
     may_show: bool = False
     optional: bool = False
 
-    def as_place(self, node: Node, call: CallScope) -> Place:
-        """Return it as the rules see it, with its node, which must be known."""
+    def as_place(self, call: CallScope) -> Place | None:
+        """Return it as the rules see it; None if the schema does not declare it."""
+        if self.node is None:
+            return None
         key = self.path[-1] if self.path else None
         name = key if isinstance(key, str) else None
         declared = name if self.declared else None
-        return Place(node, call, self.path, self.path, declared, self.optional, is_item=name is None)
+        return Place(self.node, call, self.path, self.path, declared, self.optional, is_item=name is None)
 
 
 @dataclass
@@ -114,7 +116,7 @@ class RefusedCall:
             return self._locations[path]
         parent, key, secret_names = self.location(path[:-1]), path[-1], self.policy.secret
         branches = self.likely_branches(parent)
-        node, value = _child(branches, key), value_at(parent.value, (key,))
+        node, value = child_in(branches, key), value_at(parent.value, (key,))
         key_declared = isinstance(key, int) or any(key in branch.properties for branch in branches)
         # An undeclared key may be a secret itself: below a secret, or without the form of a name.
         is_masked = not key_declared and (parent.secret or not is_name(str(key)))
@@ -222,16 +224,6 @@ def without_format(node: Node | None, value: object, path: Path = ()) -> Iterato
         queue += [(below(part_node, key), child, (*part_path, key)) for key, child in children]
 
 
-def below(node: Node | None, key: object) -> Node | None:
-    """Return the schema of a property or item in any of the union branches."""
-    return _child(node.branches if node else (), key)
-
-
-def _child(branches: Iterable[Node], key: object) -> Node | None:
-    children = [child for branch in branches if (child := branch.child(key)) is not None]
-    return children[0].tree.any_of(children) if children else None
-
-
 def _is_secret(
     key: object, value: object, node: Node | None, naming: frozenset[str], secrets: Collection[str]
 ) -> bool:
@@ -264,7 +256,7 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
         branches, names = (part_node.branches, part_node.names) if part_node else ((), ())
         naming = keys_naming_secret(part.value, secrets)
         for key, entry in islice(entries(part.value), _MAX_PARTS + 1):
-            child = _child(branches, key)
+            child = child_in(branches, key)
             undeclared = isinstance(key, str) and key not in names
             private_key = key if undeclared and (part.secret or part.undeclared) else None
             secret = part.secret or _is_secret(key, entry, child, naming, secrets)

@@ -7,8 +7,17 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import Location, without_format
-from mcp_lenient.refusal.phrases import advice_on_several, did_you_mean, expected, must_be, schema_echo
-from mcp_lenient.refusal.sentences import NAMES_TEXT, broken_json, description, first_of, quoted, wanted_at
+from mcp_lenient.refusal.phrases import advice_on_several, did_you_mean, expected
+from mcp_lenient.refusal.sentences import (
+    NAMES_TEXT,
+    broken_json,
+    description,
+    first_of,
+    quoted,
+    requirement,
+    wanted_at,
+)
+from mcp_lenient.rules.likely import is_echo
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
@@ -33,22 +42,30 @@ def missing_message(group: FaultGroup, names: str) -> str:
         choices = [say.all_of([quoted(fault.path[-1]) for fault in faults]) for faults in alternatives]
         parent_text = call.shown_path(group.location.path[:-1])
         return say("either {names} must be sent in {place}.", place=parent_text, names=say.either(choices))
-    opening, phrase = say.plural(*_IS_MISSING, group.location_count, places=names), expected(group)
+    opening = say.plural(*_IS_MISSING, group.location_count, places=names)
     if group.is_first_in_parent and not call.arguments:
         opening = say("the arguments arrived empty. {rest}", rest=opening)
     return say.sentences(
         opening,
-        must_be(group),
-        group.wanted.contents if phrase else "",
+        _must_be(group),
+        group.wanted.contents if group.wanted.expected else "",
         group.wanted.meaning,
         _sent_elsewhere(group),
     )
 
 
+def _must_be(group: FaultGroup) -> str:
+    """Say what a missing value must be: what its pattern asks, or else its type."""
+    say, phrase = group.call.say, expected(group)
+    requirements = [requirement("pattern", pattern, say) for pattern in group.node.values_of("pattern")]
+    text = say.all_of(requirements) or (say("be {thing}", thing=phrase) if phrase else "")
+    return say("It must {requirement}.", requirement=text) if text else ""
+
+
 def _sent_elsewhere(group: FaultGroup) -> str:
     call, say, (*parent_path, name) = group.call, group.call.say, group.location.path
     parent, sources = call.location((*parent_path,)), group.move_sources
-    if echo := schema_echo(group, parent):
+    if echo := _schema_echo(group, parent):
         return echo if group.is_first_in_parent else ""
     if (inside := sources[0][:-1] if sources else ()) and not parent_path:
         return say("It was sent inside {place}: send it at the top.", place=call.shown_path(inside))
@@ -62,6 +79,13 @@ def _sent_elsewhere(group: FaultGroup) -> str:
         only = call.location(next(iter(siblings))).value if len(siblings) == 1 else None
         return say.sentences(advice, advice_on_several(group, only))
     return ignored_names_note([group], parent) if group.is_first_in_parent and parent_path else ""
+
+
+def _schema_echo(group: FaultGroup, parent: Location) -> str:
+    """Say that the schema of an object was sent in its place."""
+    is_echoed = any(is_echo(branch, parent.value) for branch in parent.branches)
+    advice = marked("What was sent is the schema: send the values that it describes.")
+    return group.call.say(advice) if is_echoed else ""
 
 
 def _inside_another(group: FaultGroup, parent: Location, name: object) -> str:
@@ -113,7 +137,7 @@ def unknown_message(group: FaultGroup, names: str) -> str:
         form = marked("{name} is not accepted beside this {others}: send only the alternative that is meant.")
         return say(form, name=names, others=say.all_of(others))
     branches, advice = call.likely_branches(parent), did_you_mean(group)
-    if echo := schema_echo(group, parent):
+    if echo := _schema_echo(group, parent):
         advice = echo if group.is_first_in_parent else ""
     elif not advice:
         advice = _belongs_inside(group, parent, branches)

@@ -7,7 +7,7 @@ from typing import Final
 
 from mcp_lenient.refusal.groups import CONTAINERS, MAX_NEAR, FaultGroup
 from mcp_lenient.refusal.locations import MAX_SUGGESTION
-from mcp_lenient.refusal.phrases import advice_on_several, did_you_mean, expected, leave_out_advice
+from mcp_lenient.refusal.phrases import advice_on_several, did_you_mean, expected
 from mcp_lenient.refusal.sentences import SAMPLES, SIZES, allowed_values, broken_json, example, requirement_of
 from mcp_lenient.rules.likely import is_echo
 from mcp_lenient.rules.words import is_identifier
@@ -34,6 +34,7 @@ _RECEIVED: Final = {
     "boolean": marked("the boolean {value}"),
 }
 _TIME_ZONE: Final = marked("Z stands for UTC; another time zone is written like +02:00.")
+_IF_MEANT: Final = marked("Leave it out only if the tool then does what you mean.")
 _IF_MEANS_IT: Final = marked("Leave it out only if that means it.")
 _WHOLE_NUMBER: Final = marked("Send a whole number.")
 _IN_FORM: Final = marked("Write it in the form {sample}.")
@@ -97,7 +98,7 @@ def _reason(group: FaultGroup) -> str:
 
 def _received(group: FaultGroup) -> str:
     """Return the value or type, with its size if that is limited; empty if its type alone is right."""
-    say, value = group.call.say, group.value
+    say, value = group.call.say, group.location.value
     if group.is_about_key:
         return say(ONE_OF_A_TYPE["string"])
     shows_value = group.may_echo and value is not None
@@ -115,7 +116,7 @@ def _received(group: FaultGroup) -> str:
 
 def hint(group: FaultGroup) -> str:
     """Say how to correct a value."""
-    say, value, absence_advice = group.call.say, group.value, _absence_advice(group)
+    say, value, absence_advice = group.call.say, group.location.value, _absence_advice(group)
     if group.keyword == "enum":
         return say.sentences(did_you_mean(group), advice_on_several(group, value), absence_advice)
     if group.code in ("length", "pattern", "format", "range"):
@@ -138,16 +139,24 @@ def _absence_advice(group: FaultGroup) -> str:
     """Say whether a null or a value that is not allowed may be left out; never for a destructive tool."""
     first = group.location
     if first.optional and any(change["op"] == "remove" for change in group.operations):
-        return leave_out_advice(group, marked("Leave it out if you have no value."))
+        return _leave_out_advice(group, marked("Leave it out if you have no value."))
     is_none_of_several = len(group.wanted.values) > 1 and not group.intended
     is_scalar = first.value is not None and not CONTAINERS.intersection(group.sent_types)
     say = group.call.say
     if is_none_of_several and is_scalar:
-        return say.sentences(say("If none means it, ask."), leave_out_advice(group, _IF_MEANS_IT))
+        return say.sentences(say("If none means it, ask."), _leave_out_advice(group, _IF_MEANS_IT))
     is_named = bool(first.path) and isinstance(first.path[-1], str)
     is_null = first.value is None and first.declared and is_named and not first.optional
     advice = say.sentences(say("It cannot be left out."), group.wanted.meaning)
     return advice if is_null and group.location_count == 1 else ""
+
+
+def _leave_out_advice(group: FaultGroup, otherwise: str = _IF_MEANT) -> str:
+    """Say what applies if the value is left out: its default, or a warning, since none may mean "all"."""
+    if not group.location.optional or group.call.destructive:
+        return ""
+    say, default = group.call.say, next(filter(short_scalar, group.node.values_of("default")), None)
+    return say(otherwise) if default is None else say("Left out, it is {value}.", value=in_json(default))
 
 
 def _limit_hint(group: FaultGroup) -> str:
@@ -156,10 +165,12 @@ def _limit_hint(group: FaultGroup) -> str:
     if group.code in ("pattern", "range"):
         is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
         otherwise = "" if is_known else say("If no such text means it, ask.")
-        return advice_on_several(group, group.value) or say.sentences(group.wanted.meaning, otherwise)
+        return advice_on_several(group, group.location.value) or say.sentences(
+            group.wanted.meaning, otherwise
+        )
     if group.code == "format":
         return say(_TIME_ZONE) if group.faults[0].bound == "date-time" and not _reason(group) else ""
-    is_list = isinstance(group.value, list) and group.keyword == "maxItems"
+    is_list = isinstance(group.location.value, list) and group.keyword == "maxItems"
     is_tuple = any(branch.prefix_items for branch in group.node.branches)
     is_split = is_list and not is_tuple and len(group.location.path) == 1 and not group.call.destructive
     return say("If each item stands alone, send the rest in another call.") if is_split else ""
@@ -170,14 +181,14 @@ def _hint_for_wanted_container(group: FaultGroup) -> str:
     if wanted.alternatives:
         return wanted.alternatives
     lists = (branch for branch in node.branches if branch.is_only("array"))
-    holders = (branch for branch in lists if branch.items.accepts(group.value))
+    holders = (branch for branch in lists if branch.items.accepts(group.location.value))
     sample = None if wanted.types_say_all or not _sample(group) else next(holders, node).cached(example)
     like = say(_IN_FORM, sample=sample) if sample else ""
     return say.sentences(wanted.meaning, wanted.contents, like)
 
 
 def _hint_for_sent_text(group: FaultGroup) -> str:
-    say, types, wanted, text = group.call.say, group.types, group.wanted, group.value
+    say, types, wanted, text = group.call.say, group.types, group.wanted, group.location.value
     if group.json_break is not None:
         return str(say.of(broken_json(group.json_break)))
     if group.is_prompt_argument and (types & CONTAINERS or "boolean" in types):
@@ -195,7 +206,7 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
         return say("Write true or false, without quotes.")
     if any(map(str.isdigit, text)):  # `2026-01-31` for a time stamp is more than another spelling
         return wanted.meaning
-    return say.sentences(wanted.meaning, leave_out_advice(group))
+    return say.sentences(wanted.meaning, _leave_out_advice(group))
 
 
 def _sample(group: FaultGroup) -> str | None:
@@ -210,7 +221,7 @@ def _sample(group: FaultGroup) -> str | None:
 
 
 def _hint_for_sent_container(group: FaultGroup) -> str:
-    say, node, value = group.call.say, group.node, group.value
+    say, node, value = group.call.say, group.node, group.location.value
     if is_echo(node, value):
         return say("This is the schema of the value: send the value itself.")
     formats = node.formats

@@ -48,7 +48,6 @@ _EDGES: Final = re.compile(r"\A[\W_]|[\W_]\Z")
 _SIGNS: Final = ("/", ":", ",", ";", "|", "@", " - ", " ")
 """The signs between parts of a text that may be values of their own."""
 _LIST_SEPARATOR: Final = re.compile(r"[,;\n]")
-_SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
 _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 _WORD: Final = re.compile(r"[\d_-]*[^\W\d_][\w-]*")
@@ -144,7 +143,7 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
         return
     if _QUOTED_PARTS.fullmatch(text.strip()):
         yield [part[1:-1] for part in _QUOTED_PART.findall(text)]
-    parts = [part for part in _SEPARATORS.split(text.strip()) if part]
+    parts = listed_in(text)
     are_numbers = all(map(_NUMBER.fullmatch, parts))
     has_decimal_commas = are_numbers and "," in text and ";" in text  # `0,5; 1,5`
     if len(parts) < 2 or has_decimal_commas or _NO_LIST_MARK.search(text):
@@ -159,6 +158,11 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
         yield from (parts, [text])
     elif place.node.accepts([text]):  # otherwise the parts alone would be offered
         yield from ([text], parts)
+
+
+def listed_in(text: str) -> list[str]:
+    """Return the parts of a text that may be a list."""
+    return list(filter(None, map(str.strip, _LIST_SEPARATOR.split(text))))
 
 
 def _shows_pairs(node: Node) -> bool:

@@ -13,7 +13,7 @@ from mcp_lenient.schema.checks import ANNOTATED, EXPECTED, Check, Formats, PartC
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
-from mcp_lenient.values.json_values import JSON_TYPES, json_type, same_json
+from mcp_lenient.values.json_values import JSON_TYPES, has_whole_float, json_type, same_json
 from mcp_lenient.values.names import by_key
 
 MAX_BRANCHES: Final = 2_000
@@ -149,9 +149,10 @@ class Node:
             return self.enum is None or any(same_json(member, value) for member in self.enum)
         return (isinstance(value, bool), value) in self._listed
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether the schema accepts a value; one that is not JSON is refused."""
-        return self._check(value)
+    def accepts(self, value: Any, *, exact_integers: bool = False) -> bool:
+        """Return whether the schema accepts a value, ``7.0`` as an integer unless ``exact_integers`` is set; only JSON."""
+        may_hold_float = exact_integers and (self.describes_contents or self.is_only("integer"))
+        return self._check(value) and not (may_hold_float and has_whole_float(value))
 
     @cached_property
     def _check(self) -> Check:
@@ -352,6 +353,17 @@ def children(nodes: Iterable[Node], key: str | int) -> list[Node]:
     """Return the nodes of an item or a property, by each branch of several nodes that describes it."""
     described = (branch.child(key) for node in nodes for branch in node.branches)
     return [child for child in described if child is not None]
+
+
+def child_in(branches: Iterable[Node], key: object) -> Node | None:
+    """Return the node of an item or a property, as any of these branches describes it."""
+    described = [child for branch in branches if (child := branch.child(key)) is not None]
+    return described[0].tree.any_of(described) if described else None
+
+
+def below(node: Node | None, key: object) -> Node | None:
+    """Return the node of an item or a property of a node, as any of its branches describes it."""
+    return child_in(node.branches if node else (), key)
 
 
 def _accepts(check: Check, value: Any) -> bool:

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.refusal.locations import below
-from mcp_lenient.schema.node import Node
+from mcp_lenient.schema.node import Node, below
 from mcp_lenient.values.display import has_credential, is_name, is_secret_name, keys_naming_secret, name_words
 from mcp_lenient.values.json_values import looks_like_json
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final
 
-from mcp_lenient.refusal.locations import below
-from mcp_lenient.schema.node import Node
+from mcp_lenient.schema.node import Node, below
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import escaped_pointer, is_secret_name
 from mcp_lenient.values.json_values import json_type, pointer

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.engine.contract import Contract
-from mcp_lenient.refusal.locations import RefusedCall, below
-from mcp_lenient.schema.node import Node
+from mcp_lenient.refusal.locations import RefusedCall
+from mcp_lenient.schema.node import Node, below
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import HIDDEN, has_credential, is_name, is_secret_name, keys_naming_secret
 from mcp_lenient.values.json_values import pointer, tokens_of

@@ -41,16 +41,15 @@ def stop_of(proposal: Proposal) -> str:
 
 def barred(plan: Plan, location: Location) -> Iterator[Proposal]:
     """Yield what rules read a value as, and the schema accepts, that the policy disables or a destructive tool bars."""
-    node, value, path = location.node, location.value, location.path
-    if node is None or not path:
+    value, path, place = location.value, location.path, location.as_place(CallScope(plan.policy))
+    if place is None or not path:
         return
-    place = location.as_place(node, CallScope(plan.policy))
     for rule in plan.policy.rules:
         obstacle = plan.obstacle(rule, place, json_type(value))
         if obstacle in _BARS and isinstance(rule, ValueRule):
             guard = Guard(obstacle.name.lower(), obstacle.value, bool)
             for result in rule.apply(place, value):
-                if result is ABSENT or node.accepts(plain(result)):
+                if result is ABSENT or place.node.accepts(plain(result)):
                     yield Proposal(rule, pointer(path), plain(result), fits=True, guard=guard)
 
 
@@ -118,13 +117,12 @@ def _of_guard(guard: Guard) -> str:
     return f"{guard.says} (guard {guard.name})"
 
 
-def _obstacle(plan: Plan, rule: Rule, place: Location) -> Obstacle | None:
+def _obstacle(plan: Plan, rule: Rule, location: Location) -> Obstacle | None:
     """Return what keeps a rule from a value, at the closest node or branch."""
-    node, kind = place.node, json_type(place.value)
-    if node is None:
+    here, kind = location.as_place(CallScope(plan.policy)), json_type(location.value)
+    if here is None:
         return None
-    here = place.as_place(node, CallScope(plan.policy))
-    branches = [here.as_branch(branch) for branch in node.branches if branch is not node]
-    obstacles = [plan.obstacle(rule, where, kind) for where in (here, *branches)]
+    branches = [here.as_branch(branch) for branch in here.node.branches if branch is not here.node]
+    obstacles = [plan.obstacle(rule, place, kind) for place in (here, *branches)]
     ranks = [_OBSTACLES.index(obstacle) for obstacle in obstacles if obstacle is not None]
     return _OBSTACLES[max(ranks)] if len(ranks) == len(obstacles) else None
