@@ -53,17 +53,16 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
     is_repaired = may_be_used and bool(steps) and validator.accepts(value)
     if is_repaired and not validator.by_schema:
         value, steps = _needed_changes(value, steps, validator, faults) or (plain(arguments), ())
-    repairs = tuple([step.repair for step in steps])
-    if is_repaired and steps:
-        strict_paths = strict_fields(steps, validator) | only_values(reader.plan.top, steps, value, validator)
-        if strict_paths:
-            return _refuse_inexact(strict_paths, value, steps, validator)
-        ignored_faults = ignored_names(reader.plan.top, value, validator, repairs)
-        return Outcome("refused" if ignored_faults else "repaired", value, repairs, ignored_faults)
+    repairs, is_repaired = tuple([step.repair for step in steps]), is_repaired and bool(steps)
     strict_paths = strict_fields(steps, validator)
+    if is_repaired:
+        strict_paths |= only_values(reader.plan.top, steps, value, validator)
     if strict_paths:
         outcome = _refuse_inexact(strict_paths, value, steps, validator)
         return replace(outcome, faults=(*reading.ties, *outcome.faults))
+    if is_repaired:
+        ignored_faults = ignored_names(reader.plan.top, value, validator, repairs)
+        return Outcome("refused" if ignored_faults else "repaired", value, repairs, ignored_faults)
     remaining = faults if faults and not steps else validator.faults(value)
     if remaining or reading.ties:
         return Outcome("refused", value, repairs, (*reading.ties, *remaining))
