@@ -24,6 +24,7 @@ from mcp_lenient.rules.words import (
     renderings,
     says_nothing,
 )
+from mcp_lenient.schema.checks import NULL_WORDS
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import bare_key, is_secret_name, name_words
@@ -417,9 +418,6 @@ def _all_digits(_place: Place, number: float, text: str) -> bool:
     return number_as_text(number) == text
 
 
-_NULL_TEXTS: Final = frozenset({"null", "None", "none"})
-
-
 def fold_enum(place: Place, text: str) -> Iterable[Any]:
     """``"FAST"`` to ``"fast"``, ``"2"`` to 2: an enum value that differs in spelling alone."""
     return _spelled_members(place.node, text) or place.node.cached(_spellings).alike(text.strip())
@@ -432,7 +430,7 @@ def _spelled_members(node: Node, text: str) -> Collection[Any]:
         return ()
     text = text.strip()
     members = spellings.of(text)
-    is_null = text in _NULL_TEXTS and any(branch.cached(_spellings).of(text) for branch in node.branches)
+    is_null = text in NULL_WORDS and any(branch.cached(_spellings).of(text) for branch in node.branches)
     return (*members, None) if is_null and node.accepts(None) else members
 
 
@@ -450,7 +448,7 @@ def _spellings(node: Node) -> Spellings:
 
 def null_text_to_null(_place: Place, text: str) -> Iterator[None]:
     """``"null"`` to null."""
-    if text in _NULL_TEXTS:
+    if text in NULL_WORDS:
         yield None
 
 
@@ -1107,14 +1105,14 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
 _LISTS_VALUES: Final = Guard("lists_values", "no allowed values are listed", attrgetter("has_enum"))
-_WHOLE: Final = (_no_thousands, _whole, _no_octal)
-_FREE_TEXT: Final = (_no_format, _numbers_alone, _all_digits)
-_EMPTY: Final = (_no_default, _widens_nothing)
-_ONE_VALUE: Final = (_no_item, _no_json, _one_value)
-_ONE_SCALAR: Final = (_no_wrapper, _has_type, _no_json)
-_ONE_ITEM: Final = (_no_inner_list, _something, _one_item)
-_ONE_OBJECT: Final = (_no_inner_list, _declared_names)
-_PARTED: Final = (_delimiter, _no_other_comma)
+_INTEGER_GUARDS: Final = (_no_thousands, _whole, _no_octal)
+_TEXT_GUARDS: Final = (_no_format, _numbers_alone, _all_digits)
+_EMPTY_GUARDS: Final = (_no_default, _widens_nothing)
+_WRAPPED_GUARDS: Final = (_no_item, _no_json, _one_value)
+_SCALAR_GUARDS: Final = (_no_wrapper, _has_type, _no_json)
+_ITEM_GUARDS: Final = (_no_inner_list, _something, _one_item)
+_OBJECT_GUARDS: Final = (_no_inner_list, _declared_names)
+_PARTS_GUARDS: Final = (_delimiter, _no_other_comma)
 _parsing = partial(ValueRule, takes=_TEXT, chains=True)
 _leaving_out = partial(ValueRule, gives=("absent",), keeps=_default)
 _literal = partial(ValueRule, literal=True)
@@ -1126,12 +1124,12 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("json5_text_to_object", 2, _parsed("object", dict, "json5"), gives=("object",)),
     _parsing("python_text_to_array", 2, _parsed("array", list, "python"), gives=("array",)),
     _parsing("python_text_to_object", 2, _parsed("object", dict, "python"), gives=("object",)),
-    _literal("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), guards=_WHOLE),
+    _literal("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), guards=_INTEGER_GUARDS),
     _literal("text_to_number", 1, _by_value(number_in_text), _TEXT, ("number",), guards=(_exact,)),
     _literal("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",)),
     _literal("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), guards=(_json_word,)),
     ValueRule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
-    ValueRule("number_to_text", 4, number_to_text, _NUMBERS, ("string",), guards=_FREE_TEXT),
+    ValueRule("number_to_text", 4, number_to_text, _NUMBERS, ("string",), guards=_TEXT_GUARDS),
     ValueRule("fold_enum", 1, fold_enum, _TEXT, asks=_LISTS_VALUES, guards=(_one_member,)),
     ValueRule(
         *("null_text_to_null", 1, null_text_to_null, _TEXT),
@@ -1141,7 +1139,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     ),
     _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_no_null_or_text),
     _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_null_is_absent),
-    _leaving_out("empty_text_to_absent", 2, _left_out(""), _TEXT, guards=_EMPTY),
+    _leaving_out("empty_text_to_absent", 2, _left_out(""), _TEXT, guards=_EMPTY_GUARDS),
     NameRule("drop_injected", 2, drop_injected, guards=(_at_top, _closed), keeps=_call_id),
     NameRule("rename_case", 1, rename_case, guards=(_not_sent, _no_unit, _no_holder), keeps=_same_words),
     NameRule("rename_quoted", 1, rename_quoted, guards=(_not_sent,)),
@@ -1154,11 +1152,11 @@ DEFAULT_RULES: tuple[Rule, ...] = (
         chains=True,
         guards=(_holds_items, _not_taken),
     ),
-    ValueRule("wrapped_value", 4, wrapped_value, ("object",), chains=True, guards=_ONE_VALUE),
-    ValueRule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES, guards=_ONE_SCALAR),
-    ValueRule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",), guards=_ONE_ITEM),
-    ValueRule("object_to_array", 8, object_to_array, ("object", "string"), ("array",), guards=_ONE_OBJECT),
-    ValueRule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",), guards=_PARTED),
+    ValueRule("wrapped_value", 4, wrapped_value, ("object",), chains=True, guards=_WRAPPED_GUARDS),
+    ValueRule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES, guards=_SCALAR_GUARDS),
+    ValueRule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",), guards=_ITEM_GUARDS),
+    ValueRule("object_to_array", 8, object_to_array, ("object", "string"), ("array",), guards=_OBJECT_GUARDS),
+    ValueRule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",), guards=_PARTS_GUARDS),
     CallRule("unwrap_arguments", 8, unwrap_arguments, keeps=_whole_call),
     CallRule("wrap_arguments", 8, wrap_arguments),
     CallRule("nest_arguments", 8, nest_arguments),

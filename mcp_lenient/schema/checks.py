@@ -81,7 +81,7 @@ _TIMES: Final = {
 """RFC 3339, section 5.6, with optional zone and seconds, as ISO 8601 and most servers allow."""
 # RFC 3339, RFC 3986, RFC 4122, RFC 4291 and RFC 5321: no single word is a text of these formats.
 _WITHOUT_WORDS: Final = "duration email idn-email ipv4 ipv6 iri uri uuid".split()
-_NULL_WORDS: Final = frozenset({"null", "None", "none"})
+NULL_WORDS: Final = frozenset({"null", "None", "none"})
 _OTHERS: Final = (
     "hostname idn-hostname iri-reference json-pointer regex relative-json-pointer uri-reference uri-template"
 ).split()
@@ -94,8 +94,8 @@ def _matches(form: re.Pattern[str], text: str) -> bool:
 Formats = Mapping[str, Callable[[str], bool]]
 ANNOTATED: Final[Formats] = {
     **dict.fromkeys(_OTHERS, lambda _text: True),
-    **dict.fromkeys(_WITHOUT_WORDS, lambda text: text not in _NULL_WORDS),
-    **dict.fromkeys(_TIMES, lambda text: text not in _NULL_WORDS | {""}),
+    **dict.fromkeys(_WITHOUT_WORDS, lambda text: text not in NULL_WORDS),
+    **dict.fromkeys(_TIMES, lambda text: text not in NULL_WORDS | {""}),
 }
 """The formats where nothing but the schema is known. A format is an annotation in JSON Schema and refuses no text, but one
 that stands for nothing: a word for null where no word can be meant, and no text at all for a time."""
