@@ -100,7 +100,7 @@ class Gate:
             decision = await self._decide_once(call, source, allowance)
             if decision.name is None:
                 return decision
-            again = replace(call, name=decision.name, repairs=(*call.repairs, RENAMED_TOOL))
+            again = renamed(call, decision.name)
             return replace(await self._decide_once(again, source, allowance), name=decision.name)
         except ToolsUnknownError as error:
             reason = f"the server cannot list its tools: {type(error.__cause__).__name__}"
@@ -197,7 +197,7 @@ class Gate:
         inner_call = replace(call, name=sent.name, arguments=sent.arguments, repairs=repairs, via=via)
         inner = await self.decide_one(inner_call, tools, fresh=outer.status != "accepted")
         if inner.name is not None:
-            inner_call = replace(inner_call, name=inner.name, repairs=(*repairs, RENAMED_TOOL))
+            inner_call = renamed(inner_call, inner.name)
             inner = await self.decide_one(inner_call, tools)
         if allowance is not None:
             inner = allowance.inside(sent.arguments).limited(inner)
@@ -229,7 +229,7 @@ class Gate:
         decision = decision if allowance is None else allowance.limited(decision)
         if decision.status != "refused":
             self.forget_at_once(call.name, call.who)
-        return self._recorded(call, decision)
+        return self._recorded_at_once(call, decision)
 
     async def recorded(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision, as servers do that share what they have refused; a refusal gets its result."""
@@ -249,10 +249,10 @@ class Gate:
             contract = decision.contract
             if caller is not None and contract is not None and contract.policy.repeats:
                 await self.repeats.recall(caller, call.name)
-                recorded = self._recorded(call, decision)
+                recorded = self._recorded_at_once(call, decision)
                 await self.repeats.save(caller, call.name)
                 return recorded
-        return self._recorded(call, decision)
+        return self._recorded_at_once(call, decision)
 
     async def ran(self, call: HostCall, decision: Decision) -> None:
         """Record the decision of :func:`as_run` about a call that was passed on, once it is known what has run."""
@@ -261,20 +261,20 @@ class Gate:
                 return
             call = replace(decision.call, started=call.started)
             decision = as_run(call, decision.inner)
-        self._record_run(call, decision)
+        self._record_passed_on(call, decision)
         if decision.status != "refused":
             await self.forget(call.name, call.who)
 
-    def _recorded(self, call: HostCall, decision: Decision) -> Decision:
+    def _recorded_at_once(self, call: HostCall, decision: Decision) -> Decision:
         """Record a decision; return it with what the host does: run with other arguments, answer, or pass on as sent."""
         contract = decision.contract
         if contract is not None and decision.after(call.repairs).fate == "refused":
             return self._record_refusal(call, decision, contract)
         decision = as_run(call, decision)
-        self._record_run(call, decision)
+        self._record_passed_on(call, decision)
         return decision
 
-    def _record_run(self, call: HostCall, decision: Decision) -> None:
+    def _record_passed_on(self, call: HostCall, decision: Decision) -> None:
         contract, fate = decision.contract, decision.fate
         if fate == "off" or contract is None:
             return
@@ -439,6 +439,11 @@ def _again(times: Refusals, corrections: tuple[Mapping[str, Any], ...] = ()) -> 
     if times.same > 1:
         return Again(times.same, corrections)
     return Again(times.alike, is_alike=True) if times.alike >= _MANY_ALIKE else None
+
+
+def renamed(call: HostCall, tool: str) -> HostCall:
+    """Return a call by the tool's right name, and with the repair of its name."""
+    return replace(call, name=tool, repairs=(*call.repairs, RENAMED_TOOL))
 
 
 def as_run(call: HostCall, decision: Decision) -> Decision:

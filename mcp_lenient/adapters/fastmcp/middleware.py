@@ -42,11 +42,11 @@ from mcp_lenient.adapters.fastmcp.order import (
     put_in_order,
     run_in_order,
 )
-from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT, RawCall, RawRequests, claim
+from mcp_lenient.adapters.fastmcp.raw_requests import NOT_RAW, RawCall, RawRequests, claim
 from mcp_lenient.adapters.fastmcp.reentry import Call, Pending, current, entered, pass_on
 from mcp_lenient.adapters.fastmcp.results import refused, repaired_result
 from mcp_lenient.adapters.fastmcp.tools import Contracts, ServerSource, cached_contract
-from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, as_run
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, as_run, renamed
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.adapters.snapshot import Snapshot
 from mcp_lenient.engine.contract import Contract, Decision
@@ -239,7 +239,7 @@ class LenientMiddleware(Rewriter):
         arguments = message.arguments or {}
         raw = claim(arguments)
         contract = cached_contract(self._compiled, server, message, self._caller())
-        is_straight = raw is AS_SENT and not self._gate.operator.keeps_values and call.code is None
+        is_straight = raw is NOT_RAW and not self._gate.operator.keeps_values and call.code is None
         accepts = contract.accepts_at_once if contract is not None and is_straight else None
         if contract is None or accepts is None or not accepts(arguments):
             rejected_by = None if accepts is None else contract
@@ -260,7 +260,7 @@ class LenientMiddleware(Rewriter):
             else:
                 started += perf_counter_ns() - decided  # the tool's own time does not count
                 if self._telemetry.count_accepted(message.name, started, arguments, contract.mode):
-                    self._gate.write_accepted(self._host_call(context, AS_SENT, started), contract)
+                    self._gate.write_accepted(self._host_call(context, NOT_RAW, started), contract)
                 if self._gate.repeats.knows(message.name):
                     await self._gate.forget(message.name, partial(identity, fastmcp_context))
 
@@ -269,7 +269,7 @@ class LenientMiddleware(Rewriter):
     ) -> ToolResult:
         """Answer what FastMCP raises of a call that has gone straight on."""
         message, (started, decided) = call.context.message, call.accepted
-        host_call = self._host_call(call.context, AS_SENT, started)
+        host_call = self._host_call(call.context, NOT_RAW, started)
         source = self._source(cast("Context", context.fastmcp_context).fastmcp, message)
         decision = cast("Contract", call.contract).accepted(message.arguments or {})
         call.pending = Pending(message, host_call, source, decision, message.name, decided=decided)
@@ -286,7 +286,7 @@ class LenientMiddleware(Rewriter):
         return HostCall(message.name, arguments, started, who, repairs, via)
 
     async def _decide_and_run(
-        self, call: Call, host_call: HostCall, rejected_by: Contract | None = None
+        self, call: Call, host_call: HostCall, rejected_by: Contract | None
     ) -> ToolResult:
         """Decide about a call that the tool does not accept at once, apply a repair, run it, and answer it.
 
@@ -302,7 +302,7 @@ class LenientMiddleware(Rewriter):
         if decision.name is not None:
             # Every middleware is to see the tool's own name.
             context = context.copy(message=context.message.model_copy(update={"name": decision.name}))
-            host_call = replace(host_call, name=decision.name, repairs=(*host_call.repairs, RENAMED_TOOL))
+            host_call = renamed(host_call, decision.name)
             decision = await self._gate.decide_unrecorded(host_call, source, allowance=allowance)
         call.context = context = self._keep_and_apply(call, context, host_call, source, decision, allowance)
         try:
@@ -378,18 +378,18 @@ class LenientMiddleware(Rewriter):
         pending = cast("Pending", call.pending)
         decision, host_call, source = pending.decision, pending.host_call, pending.source
         place: LastPlace | None = None
-        if (decision.fate == "refused" or decision.if_unknown is not None) and call.is_answered:
-            if decision.fate == "refused" and decision.contract is not None:
-                if isinstance(host_call.arguments, Mapping):
-                    place = last_judged(source.server, context.message.name, decision.contract.tool.route)
-                if place is None:
-                    return await self._refused(call)
-            elif decision.if_unknown is not None and shown_name(host_call.name) != host_call.name:
-                # FastMCP would write the name, which may contain values, into an exception on its span.
-                refusal = decision.if_unknown()
-                if refusal is not None:
-                    pending.is_refused = True
-                    return refused(refusal)
+        has_plain_name = shown_name(host_call.name) == host_call.name
+        if call.is_answered and decision.fate == "refused" and decision.contract is not None:
+            if isinstance(host_call.arguments, Mapping):
+                place = last_judged(source.server, context.message.name, decision.contract.tool.route)
+            if place is None:
+                return await self._refused(pending)
+        elif call.is_answered and decision.if_unknown is not None and not has_plain_name:
+            # FastMCP would write the name, which may contain values, into an exception on its span.
+            refusal = decision.if_unknown()
+            if refusal is not None:
+                pending.is_refused = True
+                return refused(refusal)
         call.dispatched = decision if isinstance(decision, DispatcherDecision) else None
         before = perf_counter_ns()
         try:
@@ -405,7 +405,7 @@ class LenientMiddleware(Rewriter):
         decision = pending.decision
         if isinstance(decision, DispatcherDecision):
             if decision.is_recorded_below:
-                await self._ran_inside(call, decision, result, took)
+                await self._ran_inside(call, pending, decision, result, took)
         elif decision.fate == "refused" and not pending.is_refused:
             ran = await self._gate.decide_one(pending.host_call, pending.source, fresh=True)
             if ran.status == "accepted":
@@ -413,7 +413,7 @@ class LenientMiddleware(Rewriter):
 
     async def _decided_as_seen(self, call: Call, context: CallContext, pending: Pending) -> CallContext:
         """Decide about a call as other middleware has seen it, and return it as it is to run."""
-        host_call = self._host_call(context, AS_SENT, pending.host_call.started, call)
+        host_call = self._host_call(context, NOT_RAW, pending.host_call.started, call)
         host_call = replace(host_call, repairs=(*host_call.repairs, *pending.decision.applied_repairs))
         allowance = Allowance(host_call.arguments, is_unseen=False, header_name=None)
         source = self._source(pending.source.server, context.message)
@@ -422,13 +422,13 @@ class LenientMiddleware(Rewriter):
         return self._keep_and_apply(call, context, host_call, source, decision, allowance)
 
     async def _ran_inside(
-        self, call: Call, decision: DispatcherDecision, result: ToolResult, took: int
+        self, call: Call, pending: Pending, decision: DispatcherDecision, result: ToolResult, took: int
     ) -> None:
         """Record a call inside a dispatcher's call that has run, unless that was done where it was refused."""
         inner, is_error = decision.inner, isinstance(result, ToolResult) and result.is_error
         if decision.status == "refused":
             was_decided = call.dispatched is None
-            cast("Pending", call.pending).is_refused = was_decided and is_error
+            pending.is_refused = was_decided and is_error
             if was_decided or is_error or inner.contract is None:
                 return
             inner = replace(inner, certain=False, unrepairable="forward")
@@ -437,12 +437,12 @@ class LenientMiddleware(Rewriter):
 
     async def _refused_at_last(self, call: Call, context: CallContext, call_next: Next) -> ToolResult:
         """Answer a refused call that no other middleware has changed."""
-        is_call = cast("Pending", call.pending).has_arguments(context.message) and origin() == "client"
-        return await (self._refused(call) if is_call else call_next(context))
-
-    async def _refused(self, call: Call) -> ToolResult:
-        """Record the refusal of a call, and return its envelope."""
         pending = cast("Pending", call.pending)
+        is_call = pending.has_arguments(context.message) and origin() == "client"
+        return await (self._refused(pending) if is_call else call_next(context))
+
+    async def _refused(self, pending: Pending) -> ToolResult:
+        """Record the refusal of a call, and return its envelope."""
         if pending.is_refused:  # other middleware passes it on again
             return refused(pending.decision.refusal or {})
         contract, arguments = pending.decision.contract, pending.host_call.arguments

@@ -54,11 +54,11 @@ class RawCall:
         return (seen, self.read) if is_changed else (self.arguments, ())
 
 
-AS_SENT = RawCall()
+NOT_RAW = RawCall()
 """A call that is seen as it was sent."""
 _UNREAD: Final = f"arguments-{token_hex(8)}"
 """The key of arguments that could not be read as an object: no tool declares it, and no client can guess it."""
-_raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
+_raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=NOT_RAW)
 
 
 @contextmanager
@@ -76,8 +76,8 @@ def claim(seen: Mapping[str, Any]) -> RawCall:
     if _UNREAD in seen:
         return RawCall(seen[_UNREAD], seen)
     raw = _raw.get()
-    if raw is not AS_SENT:
-        _raw.set(AS_SENT)
+    if raw is not NOT_RAW:
+        _raw.set(NOT_RAW)
     return raw
 
 
@@ -163,6 +163,6 @@ class RawArgumentsHook:
             return await call_next(ctx)
         read = arguments_in_text(arguments, policy)
         stand_in = {_UNREAD: arguments} if read is None else plain(read[0])
-        raw = AS_SENT if read is None else RawCall(arguments, stand_in, (read[1],))
+        raw = NOT_RAW if read is None else RawCall(arguments, stand_in, (read[1],))
         with sent_as(raw):
             return await call_next(replace(ctx, params={**params, "arguments": stand_in}))

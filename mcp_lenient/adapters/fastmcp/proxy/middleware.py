@@ -43,7 +43,7 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
 )
 from mcp_lenient.adapters.fastmcp.proxy.trouble import NO_LIST, NOT_SENT, Trouble, of_error
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
-from mcp_lenient.adapters.fastmcp.raw_requests import AS_SENT
+from mcp_lenient.adapters.fastmcp.raw_requests import NOT_RAW
 from mcp_lenient.adapters.fastmcp.reentry import current
 from mcp_lenient.adapters.fastmcp.results import as_result, refused
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, cached_contract
@@ -506,7 +506,7 @@ class ProxyMiddleware(LenientMiddleware):
             raise credentials_refused()
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
-        host_call = self._host_call(context, AS_SENT, perf_counter_ns())
+        host_call = self._host_call(context, NOT_RAW, perf_counter_ns())
         self._gate.record_event(event, host_call, self._cached(context), code=code)
 
 
