@@ -11,7 +11,7 @@ from typing import Any, Final
 from mcp_lenient.engine.faults import explain_faults
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
-from mcp_lenient.refusal.groups import FaultGroup, Offered, group_faults
+from mcp_lenient.refusal.groups import FaultGroup, Offer, group_faults
 from mcp_lenient.refusal.locations import MAX_SUGGESTION, Location, RefusedCall, without_format
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.likely import LIKELY_RULES, may_hold_several
@@ -45,16 +45,16 @@ def violations_of(
     call = RefusedCall(plan.top, outcome.arguments, plan.policy, *about_call)
     groups, untold = group_faults(call, explain_faults(call, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    offers = Offers(call, spelled, faults, validator, reader)
+    offers = OfferSearch(call, spelled, faults, validator, reader)
     is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
     most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
     tried = groups[: 0 if is_silent else _MAX_GROUPS]
-    with_offers = [replace(group, offered=offers.for_group(group, most)) for group in tried]
+    with_offers = [replace(group, offer=offers.for_group(group, most)) for group in tried]
     return violations(call, [*with_offers, *groups[len(tried) :]], untold)
 
 
-class Offers:
+class OfferSearch:
     """The search for corrections of one refused call."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Offers:
         self._renamed_objects: dict[Path, Sequence[Any]] = {}
         self._faults_left = _MAX_VALIDATED
 
-    def for_group(self, group: FaultGroup, max_fixes: int) -> Offered:
+    def for_group(self, group: FaultGroup, max_fixes: int) -> Offer:
         """Return the patches for a group of faults, likeliest first."""
         fixes: list[Patch] = []
         likely_patches: list[Patch] = []
@@ -89,7 +89,7 @@ class Offers:
         if group.readings:  # one reading alone would decide what is not known
             fixes = fixes if len(fixes) == len(group.readings) <= MAX_OFFERS else []
         may_mean_several = group.code == "unknown" and self._may_mean_several(group.location.path)
-        return Offered(tuple(fixes[:max_fixes]), tuple(likely_patches), may_mean_several)
+        return Offer(tuple(fixes[:max_fixes]), tuple(likely_patches), may_mean_several)
 
     # What may be changed
 

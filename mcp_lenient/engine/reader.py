@@ -219,7 +219,7 @@ class Scope:
 
 UNTOUCHED: Final = Scope()
 """The scope of a value that the validator does not refuse."""
-BY_SCHEMA: Final = Scope(refused=True)
+REFUSED: Final = Scope(refused=True)
 """The scope of a value about which the schema decides."""
 
 
@@ -256,7 +256,7 @@ class Reader:
     # A value
 
     def read(
-        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, chain: int = _CHAIN, partly: bool = False
+        self, place: Place, value: Any, scope: Scope = REFUSED, *, chain: int = _CHAIN, partly: bool = False
     ) -> Reading:
         """Return the best reading of a value, by at most ``chain`` rules in a row, else it ``partly`` repaired or unchanged."""
         if place.path and scope.refused and self.accepts(place.node, value):
@@ -264,7 +264,7 @@ class Reader:
         return self._read_refused(place, value, scope, chain=chain, partly=partly)
 
     def _read_refused(
-        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, chain: int = _CHAIN, partly: bool = False
+        self, place: Place, value: Any, scope: Scope = REFUSED, *, chain: int = _CHAIN, partly: bool = False
     ) -> Reading:
         self._spend()
         readings = self._read_inside(place, value, scope, partly=partly)
@@ -350,7 +350,7 @@ class Reader:
         if tagged is not None:
             return tagged
         fitting = () if scope.refused else node.branches_of_type(value, exact_integers=self._exact_integers)
-        branches, branch_scope = (fitting, scope) if fitting else (node.branches, BY_SCHEMA)
+        branches, branch_scope = (fitting, scope) if fitting else (node.branches, REFUSED)
         readings = [self.read(place.as_branch(branch), value, branch_scope) for branch in branches]
         completed = [reading for reading in readings if reading.complete]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.accepted_types:
@@ -395,7 +395,7 @@ class Reader:
         if branch is None:  # the repair of the tag is tried without
             return []
         # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
-        below = BY_SCHEMA if tag.cost or key != name else scope
+        below = REFUSED if tag.cost or key != name else scope
         retagged = {**value, key: tag.value} if tag.cost else value
         inner = self.read(place.as_branch(branch), retagged, below, partly=partly)
         return [_together(inner.value, [tag, inner])] if inner.complete or partly else []
@@ -436,14 +436,14 @@ class Reader:
         *,
         partly: bool,
     ) -> Reading:
-        node, other_scope = place.node, BY_SCHEMA if scope.refused else UNTOUCHED
+        node, other_scope = place.node, REFUSED if scope.refused else UNTOUCHED
         out: dict[str, Any] = {}
         declared: str | None
         readings = [rename for rename in name_readings.values() if rename.value is ABSENT]
         for key, sent in value.items():
             name, below = key, scope.below.get(key, other_scope)
             if key in name_readings:
-                name, below = name_readings[key].value, BY_SCHEMA
+                name, below = name_readings[key].value, REFUSED
                 if name is ABSENT:
                     continue
                 readings.append(name_readings[key])
@@ -498,7 +498,7 @@ class Reader:
         mixed = not all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in value)
         refused = sorted(key for key in scope.below if isinstance(key, int))
         for index in range(len(value)) if scope.refused else refused:
-            below, item = scope.below.get(index, BY_SCHEMA), place.node.item(index)
+            below, item = scope.below.get(index, REFUSED), place.node.item(index)
             if below.refused and self.accepts(item, value[index]):
                 continue
             inner = place.inside(item, index, index, in_mixed_list=mixed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.exact_values import only_values, strict_fields
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
-from mcp_lenient.engine.reader import BY_SCHEMA, CHAIN_AT_TOP, Plan, Reader, ReadingStep, Scope
+from mcp_lenient.engine.reader import CHAIN_AT_TOP, REFUSED, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.engine.spelled_numbers import keeping_digits
 from mcp_lenient.rules.rules import ABSENT
 from mcp_lenient.types import Fault, Outcome, Path, Validator
@@ -45,7 +45,7 @@ def repair(
 
 def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) -> Outcome:
     faults = () if validator.by_schema else validator.faults(plain(arguments))
-    scope = Scope.of(faults) if faults else BY_SCHEMA
+    scope = Scope.of(faults) if faults else REFUSED
     reading = reader.read(reader.top, arguments, scope, chain=CHAIN_AT_TOP, partly=True)
     value, steps = keeping_digits(reader.plan.top, reading.value, validator), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.

@@ -34,7 +34,7 @@ _CODES: Final[Mapping[str, ViolationCode]] = {
 }
 
 
-class Offered(NamedTuple):
+class Offer(NamedTuple):
     """What is offered to correct a group of faults.
 
     Attributes:
@@ -48,7 +48,7 @@ class Offered(NamedTuple):
     may_be_several: bool = False
 
 
-NOTHING: Final = Offered()
+NOTHING: Final = Offer()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class FaultGroup:
         may_echo: Whether the value may be repeated.
         json_break: Where the JSON of a text for a list or object breaks.
         is_first_in_parent: Whether it is the first of its kind in its object; only its message describes the object.
-        offered: What is offered.
+        offer: What is offered.
     """
 
     call: RefusedCall
@@ -89,13 +89,13 @@ class FaultGroup:
     may_echo: bool
     json_break: Break | None
     is_first_in_parent: bool = True
-    offered: Offered = NOTHING
+    offer: Offer = NOTHING
 
     @cached_property
     def operations(self) -> Sequence[Operation]:
         """The likely operations at the first place."""
         here = pointer(self.location.path)
-        likely = (operation for patch in self.offered.likely for operation in patch)
+        likely = (operation for patch in self.offer.likely for operation in patch)
         return [change for change in likely if here in (change["path"], change.get("from"))]
 
     @cached_property

@@ -45,7 +45,7 @@ def _violation(group: FaultGroup, message: str) -> Violation:
         has_received_value=group.may_echo,
         did_you_mean=tuple(group.intended if group.keyword == "enum" else map(shown, group.intended)),
         allowed_values=group.wanted.values[:MAX_VALUES],
-        fixes=group.offered.fixes,
+        fixes=group.offer.fixes,
         error_code=author.error_code or ("CUT_OFF" if group.json_break and group.json_break.is_end else None),
     )
 

@@ -144,7 +144,7 @@ def unknown_message(group: FaultGroup, names: str) -> str:
     if len(group.intended) == 1 and is_identifier(group.intended[0]) and not is_identifier(group.name):
         intended_node = branches[0].child(group.intended[0])  # `list` may be no ID
         advice = say.sentences(advice, (intended_node or group.node).cached(wanted_at, say).meaning)
-    if group.offered.may_be_several:
+    if group.offer.may_be_several:
         last_advice = say("If it holds several, send each under its own name.")
     else:
         has_no_advice = not advice and group.is_first_in_parent and not group.operations

@@ -163,7 +163,7 @@ def _limit_hint(group: FaultGroup) -> str:
     """Say what to do about a value of the right type; no message to a destructive tool advises more calls."""
     say = group.call.say
     if group.code in ("pattern", "range"):
-        is_known = group.code == "range" or is_identifier(group.name) or group.offered.fixes
+        is_known = group.code == "range" or is_identifier(group.name) or group.offer.fixes
         otherwise = "" if is_known else say("If no such text means it, ask.")
         return advice_on_several(group, group.location.value) or say.sentences(
             group.wanted.meaning, otherwise
@@ -211,7 +211,7 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
 
 def _sample(group: FaultGroup) -> str | None:
     """Return the value that a fix gives, or an example that cannot be taken for a real value."""
-    values = [fix[0].get("value") for fix in group.offered.fixes if len(fix) == 1]
+    values = [fix[0].get("value") for fix in group.offer.fixes if len(fix) == 1]
     lists = [value for value in values if isinstance(value, list)]
     lists = [value for value in lists if all(isinstance(item, str) for item in value)]
     if lists and values[0] in lists:
