@@ -90,16 +90,16 @@ class _FaultSearch:
             yield _fault(path, "enum", node)
         else:
             yield from _broken_limits(node, value, path)
-            for condition in _conditional(node, value):
-                yield from self.of(condition, value, path)
+            for consequence in _conditional(node, value):
+                yield from self.of(consequence, value, path)
             if isinstance(value, Mapping):
                 yield from _wrong_names(node, value, path)
                 for key, entry in value.items():
                     yield from self.of(node.child(key), entry, (*path, key))
             elif isinstance(value, list):
                 # The length of the list says that no item may follow those of a tuple.
-                described = len(node.prefix_items) if _is_tuple(node) else None
-                for index, entry in enumerate(value[:described]):
+                described_count = len(node.prefix_items) if _is_tuple(node) else None
+                for index, entry in enumerate(value[:described_count]):
                     yield from self.of(node.item(index), entry, (*path, index))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:

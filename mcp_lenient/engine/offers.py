@@ -41,17 +41,16 @@ def violations_of(
     ``spelled`` are the arguments with the source spelling of numbers. For a destructive tool nothing is corrected.
     """
     exact_integers, faults = validator.exact_integers, outcome.faults
-    about_call = exact_integers, plan.destructive, as_texts
-    call = RefusedCall(plan.top, outcome.arguments, plan.policy, *about_call)
-    groups, untold = group_faults(call, explain_faults(call, faults))
+    call = RefusedCall(plan.top, outcome.arguments, plan.policy, exact_integers, plan.destructive, as_texts)
+    groups, omitted_count = group_faults(call, explain_faults(call, faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    offers = OfferSearch(call, spelled, faults, validator, reader)
-    is_silent = plan.destructive or any(fault.kind == "size" for fault in faults)
+    search = OfferSearch(call, spelled, faults, validator, reader)
+    offers_nothing = plan.destructive or any(fault.kind == "size" for fault in faults)
     # With so many violations a second fix for each is not worth its size and time.
-    most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-    tried = groups[: 0 if is_silent else _MAX_GROUPS]
-    with_offers = [replace(group, offer=offers.for_group(group, most)) for group in tried]
-    return violations(call, [*with_offers, *groups[len(tried) :]], untold)
+    max_fixes = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
+    tried = groups[: 0 if offers_nothing else _MAX_GROUPS]
+    with_offers = [replace(group, offer=search.for_group(group, max_fixes)) for group in tried]
+    return violations(call, [*with_offers, *groups[len(tried) :]], omitted_count)
 
 
 class OfferSearch:

@@ -266,6 +266,7 @@ class Reader:
     def _read_refused(
         self, place: Place, value: Any, scope: Scope = REFUSED, *, chain: int = _CHAIN, partly: bool = False
     ) -> Reading:
+        """Return the best reading of a value that is not known to be accepted."""
         self._spend()
         readings = self._read_inside(place, value, scope, partly=partly)
         if chain and (scope.refused or not place.path or not (readings and readings[0].complete)):
@@ -404,12 +405,14 @@ class Reader:
 
     def _read_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
         node, checks_names = place.node, scope.refused or scope.names
-        has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
-        if has_too_many and checks_names and not partly:
+        has_too_many_keys = (
+            node.closed and not node.patterns and place.path and len(value) > len(node.properties)
+        )
+        if has_too_many_keys and checks_names and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
         # Below the top, and by our rules, the keys alone decide if a branch may be meant.
-        is_below = place.in_union and place.path and scope.refused
-        is_by_keys = is_below and not partly and self.plan.renames_by_keys
+        is_inner_branch = place.in_union and place.path and scope.refused
+        is_by_keys = is_inner_branch and not partly and self.plan.renames_by_keys
         shape = (node, frozenset(value)) if is_by_keys else None
         if shape in self._failing_shapes:
             return _NO_READING

@@ -34,8 +34,8 @@ def repair(
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
-    steps = _STEPS + 2 * size.bytes + 10 * size.items
-    reader = Reader(plan, exact_integers=validator.exact_integers, steps=steps, observer=observer)
+    max_steps = _STEPS + 2 * size.bytes + 10 * size.items
+    reader = Reader(plan, exact_integers=validator.exact_integers, steps=max_steps, observer=observer)
     try:
         return _outcome(reader, dict(arguments), validator)
     except OutOfSteps:

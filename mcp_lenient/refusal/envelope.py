@@ -109,8 +109,8 @@ def envelope(
     entries = [_entry(violation, say) for violation in violations]
     listed = first_fitting(entries, _BYTES_OF_VIOLATIONS)
     only = entries[0] if len(entries) == 1 else {}
-    on_top = {key: only[key] for key in _ON_TOP if key in only}
-    details: dict[str, Any] = {subject: name, **on_top, "violations": listed}
+    at_top = {key: only[key] for key in _ON_TOP if key in only}
+    details: dict[str, Any] = {subject: name, **at_top, "violations": listed}
     if len(listed) < len(entries):
         details["violations_omitted"] = len(entries) - len(listed)
     details |= {"parameters": {**top.cached(_parameters)}, **repair_record(repairs, _BYTES_OF_LIST)}

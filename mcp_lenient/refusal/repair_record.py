@@ -15,8 +15,8 @@ _MAX_REPAIRS: Final = 50
 _MAX_NOTED: Final = 3
 
 
-def repair_record(repairs: Sequence[Repair], limit: int | None = None) -> dict[str, Any]:
-    """Return the record of repairs in a result's ``_meta``: the first 50, or those within ``limit`` bytes."""
+def repair_record(repairs: Sequence[Repair], max_bytes: int | None = None) -> dict[str, Any]:
+    """Return the record of repairs in a result's ``_meta``: the first 50, or those within ``max_bytes`` bytes."""
     records = [
         {
             "rule": shown(repair.rule, _MAX_POINTER),
@@ -26,9 +26,9 @@ def repair_record(repairs: Sequence[Repair], limit: int | None = None) -> dict[s
         }
         for repair in repairs[:_MAX_REPAIRS]
     ]
-    listed = records if limit is None else first_fitting(records, limit)
-    rest = len(repairs) - len(listed)
-    return {"repairs": listed, "repairs_omitted": rest} if rest else {"repairs": listed}
+    listed = records if max_bytes is None else first_fitting(records, max_bytes)
+    omitted_count = len(repairs) - len(listed)
+    return {"repairs": listed, "repairs_omitted": omitted_count} if omitted_count else {"repairs": listed}
 
 
 def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:

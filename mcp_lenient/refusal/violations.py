@@ -67,17 +67,18 @@ def _message(group: FaultGroup) -> str:
 
 def _also_suspect(call: RefusedCall, groups: Sequence[FaultGroup]) -> str:
     """Name undeclared names, which the tool may ignore, and texts without their format, with which it may fail."""
-    say, by_format = call.say, dict[str, list[str]]()
+    say, paths_by_requirement = call.say, dict[str, list[str]]()
     has_unknown = any(group.code == "unknown" for group in groups)
     ignored = "" if has_unknown else ignored_names_note(groups, call.location(()))
     refused_paths = {location.path for group in groups for location in group.locations}
     texts = map(call.location, without_format(call.top, call.arguments))
-    for text in [text for text in texts if text.declared and text.path not in refused_paths][:_MAX_PLACES]:
-        format_name = next(branch.format for branch in text.branches if branch.format)
-        form = requirement("format", format_name, say)
-        by_format.setdefault(form, []).append(call.shown_path(text.path))
+    suspects = [text for text in texts if text.declared and text.path not in refused_paths]
+    for suspect in suspects[:_MAX_PLACES]:
+        format_name = next(branch.format for branch in suspect.branches if branch.format)
+        needed = requirement("format", format_name, say)
+        paths_by_requirement.setdefault(needed, []).append(call.shown_path(suspect.path))
     sentences = [ignored]
-    for form, names in by_format.items():
-        sentences.append(say.plural(*MUST, len(names), places=say.all_of(names), requirement=form))
-    or_ask = say("Ask for what you do not know.") if by_format else ""
+    for needed, paths in paths_by_requirement.items():
+        sentences.append(say.plural(*MUST, len(paths), places=say.all_of(paths), requirement=needed))
+    or_ask = say("Ask for what you do not know.") if paths_by_requirement else ""
     return say.sentences(*sentences, or_ask)

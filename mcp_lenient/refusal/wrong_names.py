@@ -63,12 +63,13 @@ def _must_be(group: FaultGroup) -> str:
 
 
 def _sent_elsewhere(group: FaultGroup) -> str:
+    """Say where a missing value was sent: inside or beside its place, or as a schema."""
     call, say, (*parent_path, name) = group.call, group.call.say, group.location.path
     parent, sources = call.location((*parent_path,)), group.move_sources
     if echo := _schema_echo(group, parent):
         return echo if group.is_first_in_parent else ""
-    if (inside := sources[0][:-1] if sources else ()) and not parent_path:
-        return say("It was sent inside {place}: send it at the top.", place=call.shown_path(inside))
+    if (container_path := sources[0][:-1] if sources else ()) and not parent_path:
+        return say("It was sent inside {place}: send it at the top.", place=call.shown_path(container_path))
     if elsewhere := _inside_another(group, parent, name):
         return elsewhere
     beside = (path for path in sources if path[:-1] == (*parent_path,))
@@ -76,8 +77,8 @@ def _sent_elsewhere(group: FaultGroup) -> str:
     names = say.either([call.shown_path(path) for path in siblings][:MAX_NEAR])
     if names:
         advice = say("If {names} is meant, send it under this name.", names=names)
-        only = call.location(next(iter(siblings))).value if len(siblings) == 1 else None
-        return say.sentences(advice, advice_on_several(group, only))
+        only_value = call.location(next(iter(siblings))).value if len(siblings) == 1 else None
+        return say.sentences(advice, advice_on_several(group, only_value))
     return ignored_names_note([group], parent) if group.is_first_in_parent and parent_path else ""
 
 

@@ -183,8 +183,8 @@ def _hint_for_wanted_container(group: FaultGroup) -> str:
     lists = (branch for branch in node.branches if branch.is_only("array"))
     holders = (branch for branch in lists if branch.items.accepts(group.location.value))
     sample = None if wanted.types_say_all or not _sample(group) else next(holders, node).cached(example)
-    like = say(_IN_FORM, sample=sample) if sample else ""
-    return say.sentences(wanted.meaning, wanted.contents, like)
+    form = say(_IN_FORM, sample=sample) if sample else ""
+    return say.sentences(wanted.meaning, wanted.contents, form)
 
 
 def _hint_for_sent_text(group: FaultGroup) -> str:
@@ -196,8 +196,8 @@ def _hint_for_sent_text(group: FaultGroup) -> str:
     if types & CONTAINERS:
         sample = _sample(group)
         form = sample or ("{…}" if "object" in types else "[…]")
-        shape = wanted.alternatives if sample else wanted.contents
-        return shape or say.sentences(wanted.meaning, say(_IN_FORM, sample=form))
+        contents = wanted.alternatives if sample else wanted.contents
+        return contents or say.sentences(wanted.meaning, say(_IN_FORM, sample=form))
     if not types <= {"boolean", "number", "integer"} or allowed_values(group.node, partly=True):
         return ""
     if types != {"boolean"} and number_in_text(text) is not None:

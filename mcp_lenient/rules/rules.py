@@ -985,9 +985,11 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     node = place.node
     if arguments and len(node.properties) == 1:
         ((name, parameter),) = node.property_nodes.items()
-        inner = [branch.property_nodes[name] for branch in parameter.branches if name in branch.properties]
-        declared = (branch.declared_types or () for child in inner for branch in child.branches)
-        has_same_named_list = any("array" in types for types in declared)
+        same_named = [
+            branch.property_nodes[name] for branch in parameter.branches if name in branch.properties
+        ]
+        type_lists = (branch.declared_types or () for child in same_named for branch in child.branches)
+        has_same_named_list = any("array" in types for types in type_lists)
         # A scalar in place of the object may be meant for any of its properties.
         may_be_wrapped = name not in arguments or (has_same_named_list and isinstance(arguments[name], list))
         declares_all = any(arguments.keys() <= branch.properties.keys() for branch in parameter.branches)
@@ -1061,7 +1063,7 @@ def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     holders = declared.keys() - literal
     paths = {key: path for key in named if (path := _steps(key))[0] in holders}
     is_free = arguments.keys().isdisjoint(path[0] for path in paths.values())
-    if paths and is_free and all(_leads_to_a_value(place.node, path) for path in paths.values()):
+    if paths and is_free and all(_is_declared_path(place.node, path) for path in paths.values()):
         others = {key: value for key, value in arguments.items() if key not in paths}
         for nested in _nested({path: arguments[key] for key, path in paths.items()}):
             yield {**others, **nested}
@@ -1071,7 +1073,7 @@ def _steps(key: str) -> Path:
     return tuple(match["name"] or int(match["index"]) for match in _STEP.finditer(key))
 
 
-def _leads_to_a_value(top: Node, steps: Path) -> bool:
+def _is_declared_path(top: Node, steps: Path) -> bool:
     """Return whether the schema declares each step of a path, or the last is into an object of a call's arguments."""
     reached = [top]
     for index, step in enumerate(steps):
