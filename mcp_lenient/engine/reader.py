@@ -266,7 +266,11 @@ class Reader:
     def _read_refused(
         self, place: Place, value: Any, scope: Scope = REFUSED, *, chain: int = _CHAIN, partly: bool = False
     ) -> Reading:
-        """Return the best reading of a value that is not known to be accepted."""
+        """Return the best reading of a value that is not known to be accepted.
+
+        What is in it is read first. The rules are applied to the value itself where it is refused, or to the arguments, or
+        where no complete reading came of what is in it; a value that the schema then accepts stays as it was sent.
+        """
         self._spend()
         readings = self._read_inside(place, value, scope, partly=partly)
         if chain and (scope.refused or not place.path or not (readings and readings[0].complete)):

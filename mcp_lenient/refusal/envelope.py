@@ -70,7 +70,7 @@ class Again(NamedTuple):
     """How often the same caller was refused.
 
     Attributes:
-        times: How often it has sent this call, or calls with other values and the same faults.
+        times: How often it has sent this call, or calls with other values and the same faults, this time included.
         corrected: Arguments that would be accepted, one for each reading. A long or secret value is replaced by its
             name in angle brackets.
         is_alike: Whether other values were sent each time.
@@ -99,7 +99,7 @@ def envelope(
     Args:
         tool_name: The name as the client called it.
         top: The published schema.
-        violations: What is wrong.
+        violations: What is wrong: one for each group of faults that are alike.
         repairs: What was repaired.
         language: The language of the messages.
         subject: Whether a tool or a prompt was called.
