@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from mcp_lenient.values.display import name_words
-from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
+from mcp_lenient.values.json_values import may_have_thousands, number_in_text, rounds_as_double
 from mcp_lenient.values.names import by_key, fold_case, squashed
 
 _EMPTY_WORDS: Final = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
@@ -303,13 +303,9 @@ def has_delimiter(text: str) -> bool:
 def numbers_in(text: str, *, allow_large_integers: bool = True) -> list[int | float] | None:
     """Split a text into numbers at semicolons, else at commas, else at spaces; None if a part is not a number."""
     parts = text.strip().split(_separator(text))
-    numbers: list[int | float] = []
-    for part in parts:
-        number = number_in_text(part) if allow_large_integers else exact_number_in_text(part)
-        if number is None:
-            return None
-        numbers.append(number)
-    return numbers if len(numbers) > 1 else None
+    numbers = [number for part in parts if (number := number_in_text(part)) is not None]
+    are_exact = allow_large_integers or not any(map(rounds_as_double, numbers))
+    return numbers if are_exact and 1 < len(numbers) == len(parts) else None
 
 
 def may_be_in_numbers(text: str) -> bool:

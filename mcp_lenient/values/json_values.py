@@ -239,12 +239,6 @@ def number_in_text(text: str) -> int | float | None:
     return float(value) if isinstance(value, float) else int(value)
 
 
-def exact_number_in_text(text: str) -> int | float | None:
-    """Parse a whole text as a JSON number that a double holds exactly, or return None."""
-    value = number_in_text(text)
-    return None if rounds_as_double(value) else value
-
-
 def may_have_thousands(text: str) -> bool:
     """Return whether a text is a whole number with three zeros after a point, which may part thousands."""
     return _THOUSANDS.fullmatch(text.strip(_SPACE)) is not None
