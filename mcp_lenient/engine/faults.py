@@ -274,5 +274,5 @@ def _faults_at(call: RefusedCall, path: Path) -> tuple[Fault, ...]:
     location = call.location(path)
     if location.node is None:
         return ()
-    strict = {"exact_integers": call.exact_integers, "is_refused": True}
-    return find_faults(location.node, location.value, path, **strict)
+    at_path = location.node, location.value, path
+    return find_faults(*at_path, exact_integers=call.exact_integers, is_refused=True)

@@ -282,9 +282,7 @@ class Node:
         if self.discriminator is not None:
             branch = self.discriminator.owner(value.get(self.discriminator.name))
             return fitting if branch is None else (branch,)
-        named_branches = dict.fromkeys(
-            self._branch_by_name[name] for name in value if name in self._branch_by_name
-        )
+        named_branches = {self._branch_by_name[name] for name in value if name in self._branch_by_name}
         return tuple(named_branches) if len(named_branches) == 1 else fitting
 
     def matching_branches(self, value: Any) -> tuple[Node, ...]:
