@@ -762,7 +762,9 @@ class _Conversion:
                 self._unions -= "patternProperties" in author
                 return codec
             if others is not None:
-                listed["additionalProperties"] = others if isinstance(others, bool) else True
+                # A form without the patterns would forbid the names that match them.
+                lacks_patterns = "patternProperties" in author and not self._form.allows("patternProperties")
+                listed["additionalProperties"] = others is not False or lacks_patterns
         elif others is not None:
             self._use("additionalProperties_dropped", at)
             if others is not False:

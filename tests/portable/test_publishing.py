@@ -57,6 +57,16 @@ def test_the_portable_form_breaks_no_limit():
             assert not rejections([ListedTool("tool", published)], of), (name, of)
 
 
+def test_a_name_of_a_pattern_can_be_said_in_a_form_without_patterns():
+    """A form that leaves the patterns of names out does not forbid the names."""
+    members = {"properties": {"m": {}}, "patternProperties": {"^x-": {"type": "integer"}}}
+    schema = {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": False, **members}]}
+    published = publish({"type": "object", "properties": {"p": schema}}, "moonshot")
+    assert read_back(published, published.say({"p": {"m": None, "x-a": 1}})).arguments == {
+        "p": {"m": None, "x-a": 1}
+    }
+
+
 @given(st.data())
 @LAW
 def test_every_value_is_expressible_and_read_back(data: st.DataObject):
