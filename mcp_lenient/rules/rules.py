@@ -301,9 +301,10 @@ Rule = ValueRule | NameRule | CallRule
 
 def allows_one_value(node: Node) -> bool:
     """Return whether only one value is allowed, besides null: no repair chooses ``DELETE``."""
-    if any(branch.enum is None and branch.declared_types != ("null",) for branch in node.branches):
+    enums = [branch.enum for branch in node.branches if branch.declared_types != ("null",)]
+    if None in enums:
         return False
-    scalars = (member for member in node.members if not isinstance(member, (list, dict)))
+    scalars = (member for enum in enums for member in enum or () if not isinstance(member, (list, dict)))
     return len({repr(scalar) for scalar in scalars if scalar not in (None, "")}) < 2
 
 
