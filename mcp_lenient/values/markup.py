@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 _NAMESPACE: Final = r"[^<>\s/\"'=]{0,32}?"
 _OPENING: Final = (
@@ -18,12 +18,14 @@ _LONGEST_REST: Final = 2**15
 """Characters at the end of a text that are searched: its other parameters are there."""
 
 
-def leaked_markup(arguments: Mapping[Any, Any]) -> list[str]:
+def leaked_markup(arguments: object) -> list[str]:
     """Return the parameters whose text goes on with the markup of their call; each accepted call is searched.
 
     There it is closed by a tag of its own name, which nothing in it has opened:
     github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.
     """
+    if not isinstance(arguments, Mapping):  # a schema may take a text alone
+        return []
     keys = []
     for key, text in arguments.items():
         may_hold = type(text) is str and len(text) > _SHORTEST and text.find("<", -_LONGEST_REST) >= 0

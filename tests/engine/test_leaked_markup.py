@@ -52,6 +52,12 @@ def test_markup_of_a_call_is_told_from_a_quotation(text, leaks):
     assert [each.pointer for each in found] == ["/text"] * leaks
 
 
+def test_no_markup_is_searched_where_a_form_takes_a_text_alone():
+    """Such a form has no parameter whose text could go on."""
+    (violation,) = normalize({"oneOf": [{"type": "string"}]}, {"value": "a"}, REFUSE).violations
+    assert violation.code == "type"
+
+
 def test_hostile_texts_are_searched_in_linear_time():
     """Neither open tags nor white space makes the search slow."""
     parts = ("</text>", "</text>\n", "</text" + " " * 50, "<parameter name=", "</" + "a" * 99, "<" + "p" * 31)
