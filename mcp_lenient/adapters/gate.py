@@ -206,7 +206,7 @@ class Gate:
         if not is_decided(sent, inner):
             return outer
         decision = together(outer, call, sent, inner, inner_call, tools)
-        is_barred = allowance is not None and allowance.says_other(decision)
+        is_barred = allowance is not None and inner.contract is not None and allowance.says_other(decision)
         return without_rules(outer, call.arguments) if is_barred else decision
 
     def decide_at_once(

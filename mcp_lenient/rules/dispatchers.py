@@ -59,8 +59,9 @@ class Dispatcher:
 
     def entries(self) -> Entries | None:
         """Return the tools that it calls as they were declared; None if their declaration is another."""
-        tools = self.tools() if callable(self.tools) else self.tools
-        return tools if isinstance(tools, Mapping) else None
+        if callable(self.tools):
+            return self.tools()
+        return self.tools if isinstance(self.tools, Mapping) else None
 
     def named(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the name of the tool that arguments name, with its server before a slash; None if they name none."""

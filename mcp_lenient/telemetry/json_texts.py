@@ -35,9 +35,13 @@ def json_texts(top: Node, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         pointer((name,))
         for name, kind in texts.items()
         if name in declared
-        and {"string", kind} <= declared[name].accepted_types
+        and {"string", kind} <= _declared_types(declared[name])
         and _is_json(arguments[name])
     )
+
+
+def _declared_types(node: Node) -> set[str]:
+    return {name for branch in node.branches for name in branch.declared_types or ()}
 
 
 def _is_json(text: str) -> bool:
