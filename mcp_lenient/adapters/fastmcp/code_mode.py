@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from fastmcp.exceptions import ToolError
 from fastmcp.tools import ToolResult
 from mcp.types import TextContent
 
@@ -41,7 +42,11 @@ class CodeRun:
     failures: list[str] = field(default_factory=list)
 
     def noted(self, name: str, decision: Decision, result: ToolResult, *, is_refused: bool) -> ToolResult:
-        """Record a call and return its result; the text of a refused one becomes that of the code's exception."""
+        """Record a call and return its result; the text of a refused one becomes that of the code's exception.
+
+        Raises:
+            ToolError: For a refused call, where Code Mode would return the text to the code as a value.
+        """
         if not is_refused:
             self.ran.append(name)
             if decision.applied_repairs:
@@ -61,6 +66,8 @@ class CodeRun:
             parts.append(say(_RAN, names=say.all_of([f"'{shown_name(tool)}'" for tool in self.ran[-_MOST:]])))
         text = say.sentences(*parts)
         self.failures.append(text)
+        if not host.CODE_MODE_RAISES_ERRORS:
+            raise ToolError(text)
         return ToolResult(content=[TextContent(type="text", text=text)], meta=result.meta, is_error=True)
 
     def explains(self, error: BaseException) -> bool:

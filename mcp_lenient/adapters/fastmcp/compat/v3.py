@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SPAN_IS_INSIDE: Final = True
 STRICT_READS_JSON: Final = False
+CODE_MODE_RAISES_ERRORS: Final = False
 DISPATCH: Final = ("_run_middleware",)
 ANSWERED_BEHIND_MIDDLEWARE: Final = ("tools/call", "prompts/get")
 MCPError = McpError

@@ -38,6 +38,8 @@ ANSWERED_BEHIND_MIDDLEWARE: Final = ("prompts/get",)
 _OWN_PACKAGES: Final = frozenset({"fastmcp", "mcp", "mcp_lenient"})
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
 """Whether strict validation reads arguments as JSON, where a list is a tuple; generators become lists from then on too."""
+CODE_MODE_RAISES_ERRORS: Final = VERSION >= (4, 1)
+"""Whether Code Mode raises a result that is an error in the code; the first releases of FastMCP 4.0 return its text."""
 
 
 def called_for(
