@@ -369,7 +369,7 @@ def _no_thousands(_place: Place, text: str, _number: float) -> bool:
 
 
 @_guard("it is not whole, or not exact as a double")
-def _whole(_place: Place, _text: str, number: float) -> bool:
+def _is_whole(_place: Place, _text: str, number: float) -> bool:
     return isinstance(number, int)
 
 
@@ -381,7 +381,7 @@ def _no_octal(place: Place, text: str, number: int) -> bool:
 
 
 @_guard("a double would lose digits of it")
-def _exact(_place: Place, _text: str, number: float) -> bool:
+def _is_exact(_place: Place, _text: str, number: float) -> bool:
     return not rounds_as_double(number)
 
 
@@ -394,7 +394,7 @@ def text_to_boolean(_place: Place, text: str) -> Iterable[bool]:
 
 
 @_guard("where other types are accepted too, only true and false are read")
-def _json_word(place: Place, text: str, _result: bool) -> bool:  # noqa: FBT001 - the result of a rule
+def _is_json_word(place: Place, text: str, _result: bool) -> bool:  # noqa: FBT001 - the result of a rule
     return not place.in_mixed_union or text.strip().lower() in JSON_BOOLEANS
 
 
@@ -415,7 +415,7 @@ def _numbers_alone(place: Place, _number: float, _text: str) -> bool:
 
 
 @_guard("it may have been rounded, or lost a zero at its end")
-def _all_digits(_place: Place, number: float, text: str) -> bool:
+def _keeps_all_digits(_place: Place, number: float, text: str) -> bool:
     return number_as_text(number) == text
 
 
@@ -436,7 +436,7 @@ def _spelled_members(node: Node, text: str) -> Collection[Any]:
 
 
 @_guard("it may be another allowed value, or its case has a meaning")
-def _one_member(place: Place, text: str, member: Any) -> bool:
+def _is_one_member(place: Place, text: str, member: Any) -> bool:
     return member is None or bool(place.node.cached(_spellings).of(text.strip()))
 
 
@@ -454,7 +454,7 @@ def null_text_to_null(_place: Place, text: str) -> Iterator[None]:
 
 
 @_guard("another branch of the union may take it")
-def _no_branch(place: Place, _sent: Any, _result: Any) -> bool:
+def _not_in_union(place: Place, _sent: Any, _result: Any) -> bool:
     return not place.in_union
 
 
@@ -464,7 +464,7 @@ def _no_listed_word(place: Place, text: str, _result: None) -> bool:
 
 
 @_guard("null is not accepted, or a word is")
-def _null_but_no_words(node: Node) -> bool:
+def _takes_null_but_no_words(node: Node) -> bool:
     takes_null = any(branch.is_only("null") for branch in node.branches)
     return takes_null and not any(map(_takes_words, node.branches))
 
@@ -481,18 +481,18 @@ def _left_out(*values: Any) -> Read:
 
 
 @_guard("null or a text is accepted, or a word for it")
-def _no_null_or_text(node: Node) -> bool:
+def _takes_no_null_or_text(node: Node) -> bool:
     takes_text = any(branch.may_be("string") and branch.enum is None for branch in node.branches)
     return not (takes_text or node.accepts(None)) and _lists_no_none(node)
 
 
 @_guard("in a destructive tool, only a null that is the default is left out")
-def _default(place: Place, sent: Any, _absent: Absent) -> bool:
+def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
     return sent in place.node.default
 
 
 @_guard("one of the allowed values is the default, which may not be meant")
-def _no_default(place: Place, _text: str, _absent: Absent) -> bool:
+def _has_no_default(place: Place, _text: str, _absent: Absent) -> bool:
     has_choice = place.node.has_enum and not place.node.cached(allows_one_value)
     return not has_choice or place.node.default in ((), (None,))
 
@@ -548,7 +548,7 @@ def _holds_items(place: Place, sent: Any, _items: list[Any]) -> bool:
 
 
 @_guard("the list takes the object as an item")
-def _not_taken(place: Place, sent: Any, _items: list[Any]) -> bool:
+def _not_an_item(place: Place, sent: Any, _items: list[Any]) -> bool:
     return isinstance(sent, list) or not _takes_as_item(place.node, sent)
 
 
@@ -592,7 +592,7 @@ def _is_keyed_by_own_name(place: Place, value: Mapping[str, Any]) -> bool:
 
 
 @_guard("the list may take the object as an item")
-def _no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
+def _is_no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
     node, is_list = place.node, place.node.is_only("array")
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix_items
     is_taken = is_list and not _is_keyed_by_own_name(place, sent) and _takes_as_item(node, sent)
@@ -600,12 +600,12 @@ def _no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
 
 
 @_guard("the text may be to hold JSON")
-def _no_json(place: Place, sent: dict[str, Any] | list[Any], _content: Any) -> bool:
+def _holds_no_json(place: Place, sent: dict[str, Any] | list[Any], _content: Any) -> bool:
     return not (_may_hold_json if len(sent) == 1 else _is_json_text)(place.node)
 
 
 @_guard("what it holds is nothing, several, or not of the type that it names")
-def _one_value(place: Place, sent: dict[str, Any], content: Any) -> bool:
+def _holds_one_value(place: Place, sent: dict[str, Any], content: Any) -> bool:
     if _is_keyed_by_own_name(place, sent):  # what was sent inside a wrapper is not left out
         return content not in (None, "") or place.node.accepts(content)
     if "type" not in sent:
@@ -651,12 +651,12 @@ def scalar_to_array(_place: Place, value: Any) -> Iterable[list[Any]]:
 
 
 @_guard("it is a text for nothing, or begins like JSON")
-def _something(_place: Place, sent: Any, _items: list[Any]) -> bool:
+def _says_something(_place: Place, sent: Any, _items: list[Any]) -> bool:
     return _is_something(sent)
 
 
 @_guard("the text may be several items")
-def _one_item(place: Place, sent: Any, _items: list[Any]) -> bool:
+def _is_one_item(place: Place, sent: Any, _items: list[Any]) -> bool:
     return _is_not_several(place.node, sent)
 
 
@@ -669,7 +669,7 @@ def object_to_array(place: Place, value: dict[str, Any] | str) -> Iterator[list[
 
 
 @_guard("the items do not declare each of its names")
-def _declared_names(place: Place, _sent: Any, items: list[dict[str, Any]]) -> bool:
+def _items_declare_names(place: Place, _sent: Any, items: list[dict[str, Any]]) -> bool:
     return any(items[0].keys() <= branch.properties.keys() for branch in place.node.items.branches)
 
 
@@ -693,7 +693,7 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
 
 
 @_guard("only spaces are between the numbers")
-def _delimiter(_place: Place, text: str, items: list[Any]) -> bool:
+def _has_delimiter(_place: Place, text: str, items: list[Any]) -> bool:
     return isinstance(items[0], str) or "," in text or ";" in text
 
 
@@ -747,17 +747,17 @@ _Renamed = tuple[str, str | Absent]
 
 
 @_guard("it is below the arguments")
-def _at_top(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
+def _is_at_top(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
     return not place.path
 
 
 @_guard("the schema does not forbid the name")
-def _closed(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
+def _forbids_names(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
     return place.node.closed
 
 
 @_guard("in a destructive tool, only `toolCallId` is dropped, and what the operator lists")
-def _call_id(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
+def _is_call_id(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
     return name[0] == _CALL_ID or name[0] in place.call.policy.drop
 
 
@@ -771,7 +771,7 @@ def _not_sent(_place: Place, sent: dict[str, Any], name: _Renamed) -> bool:
 
 
 @_guard("the schema does not forbid the name, and the declared one may be left out")
-def _refused(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
+def _is_refused(place: Place, _sent: dict[str, Any], name: _Renamed) -> bool:
     return place.node.closed or name[1] in place.node.required
 
 
@@ -843,7 +843,7 @@ def _no_holder(place: Place, sent: dict[str, Any], name: tuple[str, str]) -> boo
 
 
 @_guard("in a destructive tool, only the case of a name may differ")
-def _same_words(_place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool:
+def _has_same_words(_place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool:
     return name_words(name[0]) == name_words(name[1])
 
 
@@ -864,7 +864,7 @@ def rename_qualified(place: Place, value: dict[str, Any]) -> Iterator[tuple[str,
 
 
 @_guard("the schema says what other names hold")
-def _no_others(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
+def _describes_no_others(place: Place, _sent: dict[str, Any], _name: _Renamed) -> bool:
     return place.node.additional in (None, False) and not place.node.patterns
 
 
@@ -931,7 +931,7 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
 
 
 @_guard("in a destructive tool, only a known wrapper around all arguments is taken off")
-def _whole_call(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
+def _wraps_whole_call(place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
     is_wrapper = len(arguments) == 1 and arguments.keys() <= _ONLY_WRAPPERS
     return is_wrapper or is_empty_key_alone(place.node, arguments)
 
@@ -1108,16 +1108,16 @@ def _nested(values: Mapping[Path, Any]) -> tuple[Any, ...]:
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
 _LISTS_VALUES: Final = Guard("lists_values", "no allowed values are listed", attrgetter("has_enum"))
-_INTEGER_GUARDS: Final = (_no_thousands, _whole, _no_octal)
-_TEXT_GUARDS: Final = (_no_format, _numbers_alone, _all_digits)
-_EMPTY_GUARDS: Final = (_no_default, _widens_nothing)
-_WRAPPED_GUARDS: Final = (_no_item, _no_json, _one_value)
-_SCALAR_GUARDS: Final = (_no_wrapper, _has_type, _no_json)
-_ITEM_GUARDS: Final = (_no_inner_list, _something, _one_item)
-_OBJECT_GUARDS: Final = (_no_inner_list, _declared_names)
-_PARTS_GUARDS: Final = (_delimiter, _no_other_comma)
+_INTEGER_GUARDS: Final = (_no_thousands, _is_whole, _no_octal)
+_TEXT_GUARDS: Final = (_no_format, _numbers_alone, _keeps_all_digits)
+_EMPTY_GUARDS: Final = (_has_no_default, _widens_nothing)
+_WRAPPED_GUARDS: Final = (_is_no_item, _holds_no_json, _holds_one_value)
+_SCALAR_GUARDS: Final = (_no_wrapper, _has_type, _holds_no_json)
+_ITEM_GUARDS: Final = (_no_inner_list, _says_something, _is_one_item)
+_OBJECT_GUARDS: Final = (_no_inner_list, _items_declare_names)
+_PARTS_GUARDS: Final = (_has_delimiter, _no_other_comma)
 _parsing = partial(ValueRule, takes=_TEXT, chains=True)
-_leaving_out = partial(ValueRule, gives=("absent",), keeps=_default)
+_leaving_out = partial(ValueRule, gives=("absent",), keeps=_is_default)
 _literal = partial(ValueRule, literal=True)
 
 DEFAULT_RULES: tuple[Rule, ...] = (
@@ -1128,39 +1128,43 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("python_text_to_array", 2, _parsed("array", list, "python"), gives=("array",)),
     _parsing("python_text_to_object", 2, _parsed("object", dict, "python"), gives=("object",)),
     _literal("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), guards=_INTEGER_GUARDS),
-    _literal("text_to_number", 1, _by_value(number_in_text), _TEXT, ("number",), guards=(_exact,)),
+    _literal("text_to_number", 1, _by_value(number_in_text), _TEXT, ("number",), guards=(_is_exact,)),
     _literal("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",)),
-    _literal("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), guards=(_json_word,)),
+    _literal("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), guards=(_is_json_word,)),
     ValueRule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
     ValueRule("number_to_text", 4, number_to_text, _NUMBERS, ("string",), guards=_TEXT_GUARDS),
-    ValueRule("fold_enum", 1, fold_enum, _TEXT, asks=_LISTS_VALUES, guards=(_one_member,)),
+    ValueRule("fold_enum", 1, fold_enum, _TEXT, asks=_LISTS_VALUES, guards=(_is_one_member,)),
     ValueRule(
         *("null_text_to_null", 1, null_text_to_null, _TEXT),
-        asks=_null_but_no_words,
+        asks=_takes_null_but_no_words,
         guards=(_no_listed_word,),
         keeps=False,
     ),
-    _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_no_null_or_text),
+    _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_takes_no_null_or_text),
     _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_null_is_absent),
     _leaving_out("empty_text_to_absent", 2, _left_out(""), _TEXT, guards=_EMPTY_GUARDS),
-    NameRule("drop_injected", 2, drop_injected, guards=(_at_top, _closed), keeps=_call_id),
-    NameRule("rename_case", 1, rename_case, guards=(_not_sent, _no_unit, _no_holder), keeps=_same_words),
+    NameRule("drop_injected", 2, drop_injected, guards=(_is_at_top, _forbids_names), keeps=_is_call_id),
+    NameRule("rename_case", 1, rename_case, guards=(_not_sent, _no_unit, _no_holder), keeps=_has_same_words),
     NameRule("rename_quoted", 1, rename_quoted, guards=(_not_sent,)),
-    NameRule("rename_alias", 2, rename_alias, guards=(_at_top, _not_sent, _refused)),
+    NameRule("rename_alias", 2, rename_alias, guards=(_is_at_top, _not_sent, _is_refused)),
     NameRule(
-        "rename_qualified", 4, rename_qualified, guards=(_no_branch, _no_others, _takes_value), keeps=False
+        "rename_qualified",
+        4,
+        rename_qualified,
+        guards=(_not_in_union, _describes_no_others, _takes_value),
+        keeps=False,
     ),
     ValueRule(
         *("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",)),
         chains=True,
-        guards=(_holds_items, _not_taken),
+        guards=(_holds_items, _not_an_item),
     ),
     ValueRule("wrapped_value", 4, wrapped_value, ("object",), chains=True, guards=_WRAPPED_GUARDS),
     ValueRule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES, guards=_SCALAR_GUARDS),
     ValueRule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",), guards=_ITEM_GUARDS),
     ValueRule("object_to_array", 8, object_to_array, ("object", "string"), ("array",), guards=_OBJECT_GUARDS),
     ValueRule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",), guards=_PARTS_GUARDS),
-    CallRule("unwrap_arguments", 8, unwrap_arguments, keeps=_whole_call),
+    CallRule("unwrap_arguments", 8, unwrap_arguments, keeps=_wraps_whole_call),
     CallRule("wrap_arguments", 8, wrap_arguments),
     CallRule("nest_arguments", 8, nest_arguments),
 )

@@ -106,7 +106,7 @@ def test_guards_are_shown_on_demand(server, capsys):
     for options in ([], ["--all"], ["--format", "json"]):
         run(["explain", server, "store", '{"content": "a", "tags": "b, c"}', *options])
         shown.append(" ".join(capsys.readouterr().out.split()))
-    assert all("(guard one_item)" in each for each in shown)
+    assert all("(guard is_one_item)" in each for each in shown)
     for said in ("this is not a list, written as JSON text: json_text_to_array", "What stops each rule"):
         assert [said in each for each in shown] == [False, True, True]
 

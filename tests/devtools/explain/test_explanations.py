@@ -149,25 +149,25 @@ CODE = {"type": "string", "format": "date"}
 @pytest.mark.parametrize(
     ("schema", "sent", "rule", "guard"),
     [
-        (NUMBERS, "1 2 3", "delimited_text_to_array", "delimiter"),
+        (NUMBERS, "1 2 3", "delimited_text_to_array", "has_delimiter"),
         (NUMBERS, "1,234", "delimited_text_to_array", "no_other_comma"),
-        (array(STRING), "a, b", "scalar_to_array", "one_item"),
-        (array(STRING), "", "scalar_to_array", "something"),
+        (array(STRING), "a, b", "scalar_to_array", "is_one_item"),
+        (array(STRING), "", "scalar_to_array", "says_something"),
         (array(NUMBERS), [[1], 3], "scalar_to_array", "no_inner_list"),
-        (array(opened(n=INTEGER)), {"m": 1}, "object_to_array", "declared_names"),
+        (array(opened(n=INTEGER)), {"m": 1}, "object_to_array", "items_declare_names"),
         (NUMBERS, {"item": "1,2"}, "item_wrapper_to_array", "holds_items"),
         (INTEGER, "10.000", "text_to_integer", "no_thousands"),
-        (INTEGER, "3.9", "text_to_integer", "whole"),
+        (INTEGER, "3.9", "text_to_integer", "is_whole"),
         (INTEGER, "0644", "text_to_integer", "no_octal"),
-        (NUMBER, "9007199254740993", "text_to_number", "exact"),
-        (union(INTEGER, BOOLEAN), "yes", "text_to_boolean", "json_word"),
-        (STRING, 3.1, "number_to_text", "all_digits"),
+        (NUMBER, "9007199254740993", "text_to_number", "is_exact"),
+        (union(INTEGER, BOOLEAN), "yes", "text_to_boolean", "is_json_word"),
+        (STRING, 3.1, "number_to_text", "keeps_all_digits"),
         (CODE, 5, "number_to_text", "no_format"),
         (array(STRING), ["a", 1], "number_to_text", "numbers_alone"),
-        (enum("MB", "GB"), "Mb", "fold_enum", "one_member"),
-        (STRING, ["a"], "array_to_scalar", "no_json"),
-        (STRING, {"value": "a"}, "wrapped_value", "no_json"),
-        (INTEGER, {"value": None}, "wrapped_value", "one_value"),
+        (enum("MB", "GB"), "Mb", "fold_enum", "is_one_member"),
+        (STRING, ["a"], "array_to_scalar", "holds_no_json"),
+        (STRING, {"value": "a"}, "wrapped_value", "holds_no_json"),
+        (INTEGER, {"value": None}, "wrapped_value", "holds_one_value"),
     ],
 )
 async def test_one_guard_is_named(schema, sent, rule, guard):
@@ -186,7 +186,7 @@ async def test_one_guard_is_named(schema, sent, rule, guard):
     [
         ({"max_results": INTEGER}, {"maxResults": 5, "max_results": 6}, "not_sent"),
         ({"rateMbps": INTEGER}, {"rateMBps": 5}, "no_unit"),
-        ({"at": closed(n=INTEGER)}, {"at": {"toolCallId": "x"}}, "at_top"),
+        ({"at": closed(n=INTEGER)}, {"at": {"toolCallId": "x"}}, "is_at_top"),
     ],
 )
 async def test_the_guard_that_stops_a_name_is_named(properties, sent, guard):
@@ -199,8 +199,8 @@ async def test_the_guard_that_stops_a_name_is_named(properties, sent, guard):
 @pytest.mark.parametrize(
     ("sent", "guard"),
     [
-        ({"maxcount": 1}, "same_words"),
-        ({"toolCallId": "call_1", "action": "x"}, "call_id"),
+        ({"maxcount": 1}, "has_same_words"),
+        ({"toolCallId": "call_1", "action": "x"}, "is_call_id"),
         ({"ids": "1, 2, 3"}, "destructive"),
     ],
 )
@@ -378,10 +378,10 @@ async def test_rules_that_do_not_apply_are_listed_with_the_reason(schema, sent, 
 @pytest.mark.parametrize(
     ("schema", "sent", "guard", "hint"),
     [
-        (INTEGER, "3.9", "whole", "Send a whole number."),
+        (INTEGER, "3.9", "is_whole", "Send a whole number."),
         (INTEGER, "10.000", "no_thousands", "Send a whole number."),
-        (NUMBERS, "1 2 3", "delimiter", "Write it in the form"),
-        (array(STRING), "a, b", "one_item", "Write it in the form"),
+        (NUMBERS, "1 2 3", "has_delimiter", "Write it in the form"),
+        (array(STRING), "a, b", "is_one_item", "Write it in the form"),
     ],
 )
 async def test_the_hint_of_the_envelope_avoids_the_guard(schema, sent, guard, hint):
