@@ -17,6 +17,7 @@ import pytest
 from damage import damages, whole_damages
 from decisions import contract, records, refusals
 from fastmcp.tools import Tool
+from fastmcp_versions import NO_JSON, since
 from judged import TYPES, VALUES, many, typed
 from pydantic import BaseModel, ConfigDict, Field
 from strategies import TEXTS
@@ -133,7 +134,7 @@ TOOLS = [
     pytest.param(_either, [{"ids": [1, 2], "text_or_list": ["a"], "at": {"x": 1}}, {"ids": 7}], id="either"),
     pytest.param(_only, [{"filter": {"page_size": 3, "filters": [{"field_name": "f"}]}}], id="only"),
     pytest.param(_matrix, [{"rows": [[1, 2], [3]], "names": ["a_b"]}], id="matrix"),
-    pytest.param(many, [{"x": [1], "z": True, "y": "red", "W": 4}], id="many"),
+    pytest.param(many, [{"x": [1], "z": True, "y": "red", "W": 4}], id="many", marks=since(4, 1, NO_JSON)),
 ]
 """Tools, each with valid calls."""
 
@@ -181,6 +182,7 @@ def _said(sent: Mapping[str, Any], decision: Decision) -> str:
     return "; ".join(parts)
 
 
+@since(4, 1, NO_JSON)
 @pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
 def test_every_value_for_a_type(annotation, request, file_regression):
     """The outcomes of values of every kind for a required parameter of this type."""

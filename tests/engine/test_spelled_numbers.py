@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from calls import call, got, lenient, on_both_servers
+from calls import call, got, lenient, on_servers_that_read_json
 from pydantic import BaseModel
 
 
@@ -15,7 +15,7 @@ class _Price(BaseModel):
     amount: Decimal
 
 
-@on_both_servers
+@on_servers_that_read_json
 @pytest.mark.parametrize(
     ("kind", "sent", "received"),
     [

@@ -12,7 +12,7 @@ import pytest
 from example_runs import run
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
-from fastmcp_versions import OWN_VALIDATION, not_on_3
+from fastmcp_versions import OWN_VALIDATION, not_on_3, since
 
 from context_store import build_server
 
@@ -153,7 +153,7 @@ async def test_a_file_that_cannot_be_used_gets_an_envelope(store, client, spoil,
     assert str(store.parent) not in result.content[0].text
 
 
-@not_on_3(OWN_VALIDATION)
+@since(4, 1, OWN_VALIDATION)
 async def test_a_row_of_another_program_gets_an_envelope(store, client):
     """What the example did not think of is an envelope with an id for the log, not Python's own text."""
     await client.call_tool("store_context", {"content": "a"})

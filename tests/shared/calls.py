@@ -10,6 +10,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
+from fastmcp_versions import NO_JSON, since
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
 from pydantic import PrivateAttr
 
@@ -17,6 +18,10 @@ from mcp_lenient import LenientMiddleware, Policy
 
 on_both_servers = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 """Run a test on a lax server, which is the default, and on a strict one."""
+on_servers_that_read_json = pytest.mark.parametrize(
+    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=since(4, 1, NO_JSON))]
+)
+"""Run a test on a lax server, and on a strict one that validates JSON: a date or an item of a set may be a text."""
 lax_unless_slow = pytest.mark.parametrize(
     "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)]
 )

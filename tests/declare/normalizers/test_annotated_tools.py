@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Annotated, Any
 
 import pytest
-from calls import on_both_servers
+from calls import on_both_servers, on_servers_that_read_json
 from declare.normalizers.marked import Color, Node, Point
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
@@ -96,7 +96,7 @@ class State(Enum):
 
 
 @pytest.mark.parametrize("lenient", [False, True], ids=["alone", "middleware"])
-@on_both_servers
+@on_servers_that_read_json
 @pytest.mark.parametrize(
     ("kind", "sent", "got"),
     [

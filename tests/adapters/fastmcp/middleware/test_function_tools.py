@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
-from calls import call, code, envelope, got, lenient, on_both_servers, rules
+from calls import call, code, envelope, got, lenient, on_both_servers, on_servers_that_read_json, rules
 from decisions import decide
 from fastmcp import Client, Context
 from fastmcp.dependencies import Depends
@@ -251,7 +251,7 @@ def test_read_or_dissimilar_names_are_not_flagged(annotation: Any, it: Any) -> N
     assert repaired.arguments == {"it": it, "tags": ["a"]}
 
 
-@pytest.mark.parametrize("strict", [False, True])
+@on_servers_that_read_json
 @each_row(
     ("annotation", "it", "pointer"),
     [

@@ -72,7 +72,7 @@ async def test_a_tools_own_error_passes_unchanged(function, tags):
 
 @pytest.mark.parametrize(
     "function",
-    [_tool_error, pytest.param(_validation_error, marks=not_on_3(OWN_VALIDATION))],
+    [_tool_error, pytest.param(_validation_error, marks=since(4, 1, OWN_VALIDATION))],
 )
 async def test_a_tools_own_error_is_not_a_refusal(function, events: Log):
     """A call that fails in the body is logged as accepted, and as failed by the exception's type without its text."""

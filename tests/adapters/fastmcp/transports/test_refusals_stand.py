@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import pytest
 from answers import Message
 from fastmcp import FastMCP
-from fastmcp_versions import IS_3, NOT_THERE
+from fastmcp_versions import IS_3, NO_HEADERS, NOT_THERE, since
 from mcp.types import INVALID_PARAMS
 from pydantic import Field
 from tables import each_row
@@ -200,6 +200,7 @@ def test_text_is_read_only_for_middleware_that_is_still_there():
         assert _error(call(wire, "pay", _TEXT))[0] == INVALID_PARAMS
 
 
+@since(4, 2, NO_HEADERS)
 def test_text_is_not_read_where_headers_repeat_arguments():
     """The SDK compares headers with arguments only if these are an object, so text for such a tool stays text."""
     server: FastMCP = FastMCP("headers", middleware=[LenientMiddleware()])
