@@ -548,7 +548,7 @@ def _holds_items(place: Place, sent: Any, _items: list[Any]) -> bool:
 
 
 @_guard("the list takes the object as an item")
-def _not_an_item(place: Place, sent: Any, _items: list[Any]) -> bool:
+def _not_taken_as_item(place: Place, sent: Any, _items: list[Any]) -> bool:
     return isinstance(sent, list) or not _takes_as_item(place.node, sent)
 
 
@@ -592,7 +592,7 @@ def _is_keyed_by_own_name(place: Place, value: Mapping[str, Any]) -> bool:
 
 
 @_guard("the list may take the object as an item")
-def _is_no_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
+def _cannot_be_item(place: Place, sent: dict[str, Any], _content: Any) -> bool:
     node, is_list = place.node, place.node.is_only("array")
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix_items
     is_taken = is_list and not _is_keyed_by_own_name(place, sent) and _takes_as_item(node, sent)
@@ -1111,7 +1111,7 @@ _LISTS_VALUES: Final = Guard("lists_values", "no allowed values are listed", att
 _INTEGER_GUARDS: Final = (_no_thousands, _is_whole, _no_octal)
 _TEXT_GUARDS: Final = (_no_format, _numbers_alone, _keeps_all_digits)
 _EMPTY_GUARDS: Final = (_has_no_default, _widens_nothing)
-_WRAPPED_GUARDS: Final = (_is_no_item, _holds_no_json, _holds_one_value)
+_WRAPPED_GUARDS: Final = (_cannot_be_item, _holds_no_json, _holds_one_value)
 _SCALAR_GUARDS: Final = (_no_wrapper, _has_type, _holds_no_json)
 _ITEM_GUARDS: Final = (_no_inner_list, _says_something, _is_one_item)
 _OBJECT_GUARDS: Final = (_no_inner_list, _items_declare_names)
@@ -1157,7 +1157,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     ValueRule(
         *("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",)),
         chains=True,
-        guards=(_holds_items, _not_an_item),
+        guards=(_holds_items, _not_taken_as_item),
     ),
     ValueRule("wrapped_value", 4, wrapped_value, ("object",), chains=True, guards=_WRAPPED_GUARDS),
     ValueRule("array_to_scalar", 4, array_to_scalar, ("array",), _SCALAR_TYPES, guards=_SCALAR_GUARDS),
