@@ -204,7 +204,7 @@ def _branches_for(node: Node, value: Any) -> tuple[Node, ...]:
 
 
 def unread_paths(ignored: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
-    """Return the paths whose values the tool does not read."""
+    """Return those of the ignored paths whose values the tool does not read; of too many kinds, the first, untested."""
     groups: dict[tuple[str | None, ...], list[Path]] = {}
     for path in ignored:
         groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)

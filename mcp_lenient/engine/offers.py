@@ -166,10 +166,10 @@ class OfferSearch:
             if node is not None:
                 place = Place(node, self._reader.top.call, path, path)
                 try:
-                    read = self._reader.read(place, value_at(new, path), partly=True)
+                    reading = self._reader.read(place, value_at(new, path), partly=True)
                 except OutOfSteps:
                     return False
-                new = with_value(new, path, plain(read.value))
+                new = with_value(new, path, plain(reading.value))
         return self._has_only_others(new, group)
 
     def _has_only_others(self, arguments: Any, group: FaultGroup) -> bool:

@@ -60,7 +60,7 @@ class FaultGroup:
         code: The kind.
         keyword: The keyword of the first fault.
         is_about_key: Whether a key of a map is refused.
-        faults: Those at the first place, one for each keyword; the author's comes last.
+        faults: Those at the first place, one for each keyword; what no keyword says, such as the author's, comes last.
         locations: The first of the places.
         location_count: The number of all places.
         location: The first place.
@@ -162,11 +162,11 @@ def group_faults(call: RefusedCall, explained: Iterable[Fault]) -> tuple[list[Fa
     for fault in explained:
         by_path.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
     paths_and_faults: dict[Any, tuple[list[Path], Collection[Fault]]] = {}
-    for (path, is_key), by_keyword in by_path.items():
+    for (path, is_map_key), by_keyword in by_path.items():
         if None in by_keyword:
-            by_keyword[None] = by_keyword.pop(None)  # what the author says comes last
+            by_keyword[None] = by_keyword.pop(None)  # what no keyword says comes last
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
-        key = (pattern, is_key, frozenset(map(_identity, by_keyword.values())))
+        key = (pattern, is_map_key, frozenset(map(_identity, by_keyword.values())))
         paths_and_faults.setdefault(key, ([], by_keyword.values()))[0].append(path)
     groups: list[FaultGroup] = []
     described: set[tuple[str, Path]] = set()

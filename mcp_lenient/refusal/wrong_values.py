@@ -228,9 +228,9 @@ def _hint_for_sent_container(group: FaultGroup) -> str:
     if isinstance(value, Mapping) and len(formats) == 1 and formats <= SAMPLES.keys() - {"json"}:
         like = say(_IN_FORM, sample=node.cached(example) or "")
         return say.sentences(like, say(_TIME_ZONE) if formats == {"date-time"} else "")
-    is_any_text = formats == {None} and not node.members
+    is_unlimited = formats == {None} and not node.members
     is_flat = isinstance(value, list) and not any(isinstance(item, (Mapping, list)) for item in value)
-    may_be_json = (is_any_text and not is_flat) or bool(formats & {"json", "json-string"})
+    may_be_json = (is_unlimited and not is_flat) or bool(formats & {"json", "json-string"})
     if len(group.location.path) == 1 and group.types == {"string"} and may_be_json:
         advice = say("Send a string, and JSON text only if JSON is asked for.")
         return say.sentences(group.wanted.meaning, advice)

@@ -41,9 +41,9 @@ class _Closing:
             schema, role = waiting.pop()
             if isinstance(schema, Mapping) and (id(schema), role) not in self._met:
                 self._met.add((id(schema), role))
-                same_value = role if role or _is_alone(schema) else _PART
-                waiting += [(sub, _role(keyword, role, same_value)) for keyword, sub in subschemas(schema)]
-                waiting.append((resolve(root, schema.get("$ref", "")), same_value))
+                branch_role = role if role or _is_alone(schema) else _PART
+                waiting += [(sub, _role(keyword, role, branch_role)) for keyword, sub in subschemas(schema)]
+                waiting.append((resolve(root, schema.get("$ref", "")), branch_role))
 
     def copy(self, schema: Any) -> Any:
         if not isinstance(schema, Mapping):
@@ -74,11 +74,11 @@ def _is_alone(schema: Schema) -> bool:
     return len(_NOT_ALONE & schema.keys()) <= 1
 
 
-def _role(keyword: str, role: int, same_value: int) -> int:
+def _role(keyword: str, role: int, branch_role: int) -> int:
     if keyword in DEFINITIONS:
         return _VALUE
     if role == _CONDITION or keyword in CONDITIONS:
         return _CONDITION
     if keyword in _UNIONS:
-        return same_value
+        return branch_role
     return _PART if keyword in _PARTS else _VALUE

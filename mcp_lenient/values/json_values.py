@@ -351,7 +351,8 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
 
 
 _ANY_ESCAPE: Final = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|(.))', re.DOTALL)
-_ONE_LETTER: Final = frozenset("bfnrt'")
+_SHORT_ESCAPES: Final = frozenset("bfnrt'")
+"""What a backslash escapes in JSON, or in JSON5 and Python alone: the apostrophe."""
 
 
 def container(text: str, limits: Limits, dialects: frozenset[Dialect] = ALL_DIALECTS) -> Any:
@@ -369,8 +370,8 @@ def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     parsed = parse_container(text, limits, dialects)
     if parsed is not None or "json" not in dialects:
         return parsed
-    invalid = {escape[1] for escape in _ANY_ESCAPE.finditer(text) if escape[1]}
-    if not invalid or invalid & _ONE_LETTER or any(map(str.isspace, invalid)):
+    escaped = {escape[1] for escape in _ANY_ESCAPE.finditer(text) if escape[1]}
+    if not escaped or escaped & _SHORT_ESCAPES or any(map(str.isspace, escaped)):
         return None
     doubled = _ANY_ESCAPE.sub(lambda escape: f"\\{escape[0]}" if escape[1] else escape[0], text)
     return parse_container(doubled, limits, JSON)
