@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.rules.rules import Guard, Place, Rule
-from mcp_lenient.types import Fault, Outcome
+from mcp_lenient.rules.rules import Guard, Obstacle, Place, Rule
+from mcp_lenient.types import Fault, Outcome, Path
 
 
 class Observer(Protocol):
@@ -16,6 +16,9 @@ class Observer(Protocol):
 
     def applied(self, rule: Rule, place: Place, results: Sequence[tuple[Any, Guard | None]]) -> None:
         """Record what a rule reads the value at a place as, each result with the guard that stops it."""
+
+    def withheld(self, path: Path, obstacle: Obstacle) -> None:
+        """Record why a reading of the value or name that was sent at a path is not used."""
 
     def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
         """Record whether the validator accepts the arguments, and its faults if not."""

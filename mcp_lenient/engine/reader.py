@@ -234,9 +234,15 @@ class Reader:
         self._steps_left = steps
         self._failing_shapes: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
+        self._observer = observer
         observe = None if observer is None else observer.applied
         call = CallScope(plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only, observe)
         self.top = Place(plan.top, call)
+
+    def withhold(self, obstacle: Obstacle, *paths: Path) -> None:
+        """Tell the observer why no reading of what was sent at these paths is used."""
+        for path in paths if self._observer is not None else ():
+            self._observer.withheld(path, obstacle)  # type: ignore[union-attr]
 
     def _spend(self, steps: int = 1) -> None:
         self._steps_left -= steps
@@ -278,7 +284,10 @@ class Reader:
                 return Reading(value)
             self._add_by_rules(place, value, readings, chain=chain, partly=partly)
         if readings and place.path and not place.in_union and place.node.has_enum:
-            readings = _without_only_values(place, value, readings)
+            used = _without_only_values(place, value, readings)
+            if len(used) < len(readings):
+                self.withhold(Obstacle.ONE_VALUE, place.path)
+            readings = used
         return _best(place, value, readings)
 
     def _add_by_rules(
@@ -322,6 +331,7 @@ class Reader:
         # `123` for a list of strings: an item that must be changed as well may not be one.
         if not rule.chains and worst_tier(rest.cost) >= _CLOSE_TIER:
             rest = Reading(new, complete=False)
+            self.withhold(Obstacle.WRONG_INSIDE, place.path)
         return Reading(rest.value, rule.cost + rest.cost, (step, *rest.steps), rest.complete, rest.ties)
 
     def _read_inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
@@ -497,6 +507,8 @@ class Reader:
                 step = ReadingStep(rule.name, (*place.path, key), result_path, sent, new)
                 name_readings[key] = Reading(name, rule.cost, (step,))
         uses = Counter(rename.value for rename in name_readings.values() if rename.value is not ABSENT)
+        clashing = [key for key, rename in name_readings.items() if uses[rename.value] > 1]
+        self.withhold(Obstacle.SAME_NAME, *[(*place.path, key) for key in clashing])
         return {key: rename for key, rename in name_readings.items() if uses[rename.value] < 2}
 
     def _read_array(self, place: Place, value: list[Any], scope: Scope, *, partly: bool) -> Reading:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +11,7 @@ from mcp_lenient.engine.exact_values import only_values, strict_fields
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.reader import CHAIN_AT_TOP, REFUSED, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.engine.spelled_numbers import keeping_digits
-from mcp_lenient.rules.rules import ABSENT
+from mcp_lenient.rules.rules import ABSENT, Obstacle
 from mcp_lenient.types import Fault, Outcome, Path, Validator
 from mcp_lenient.values.json_values import measured, plain
 
@@ -52,13 +51,13 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
     may_be_used = reading.complete or not (validator.by_schema or reading.ties)
     is_repaired = may_be_used and bool(steps) and validator.accepts(value)
     if is_repaired and not validator.by_schema:
-        value, steps = _needed_changes(value, steps, validator, faults) or (plain(arguments), ())
+        value, steps = _needed_changes(value, steps, reader, validator, faults) or (plain(arguments), ())
     repairs, is_repaired = tuple([step.repair for step in steps]), is_repaired and bool(steps)
-    strict_paths = strict_fields(steps, validator)
+    inexact = dict.fromkeys(strict_fields(steps, validator), Obstacle.STRICT_FIELD)
     if is_repaired:
-        strict_paths |= only_values(reader.plan.top, steps, value, validator)
-    if strict_paths:
-        outcome = _refuse_inexact(strict_paths, value, steps, validator)
+        inexact |= dict.fromkeys(only_values(reader.plan.top, steps, value, validator), Obstacle.ONE_VALUE)
+    if inexact:
+        outcome = _refuse_inexact(inexact, value, steps, reader, validator)
         return replace(outcome, faults=(*reading.ties, *outcome.faults))
     if is_repaired:
         ignored_faults = ignored_names(reader.plan.top, value, validator, repairs)
@@ -71,18 +70,28 @@ def _outcome(reader: Reader, arguments: dict[str, Any], validator: Validator) ->
 
 
 def _refuse_inexact(
-    paths: AbstractSet[Path], value: Any, steps: Sequence[ReadingStep], validator: Validator
+    inexact: Mapping[Path, Obstacle],
+    value: Any,
+    steps: Sequence[ReadingStep],
+    reader: Reader,
+    validator: Validator,
 ) -> Outcome:
     """Refuse a call whose values at these paths were not sent exactly; the other repairs stay, also of their names."""
     changes = (step for step in steps if step.changes_value or step.value is ABSENT)
-    reverted = [step for step in changes if step.result_path in paths]
+    reverted = [step for step in changes if step.result_path in inexact]
+    for step in reverted:
+        reader.withhold(inexact[step.result_path], step.path)
     value = _reverted(value, reverted)
     repairs = tuple([step.repair for step in steps if step not in reverted])
     return Outcome("refused", value, repairs, validator.faults(value))
 
 
 def _needed_changes(
-    value: Any, all_steps: tuple[ReadingStep, ...], validator: Validator, faults: Sequence[Fault]
+    value: Any,
+    all_steps: tuple[ReadingStep, ...],
+    reader: Reader,
+    validator: Validator,
+    faults: Sequence[Fault],
 ) -> tuple[Any, tuple[ReadingStep, ...]] | None:
     """Return a value and its steps with only those changes of values that the tool's own validator needs.
 
@@ -95,7 +104,11 @@ def _needed_changes(
     needed = _outermost({index: step for index, step in unsure.items() if step.path in refused})
     while True:
         paths = [path for step in needed.values() for path in refused.keys() & _with_ancestors(step)]
-        if any(refused[path].kind == "value" and refused[path].detail is not None for path in paths):
+        checks = [
+            path for path in paths if refused[path].kind == "value" and refused[path].detail is not None
+        ]
+        if checks:
+            reader.withhold(Obstacle.AUTHORS_CHECK, *checks)
             return None
         unsure = {index: step for index, step in unsure.items() if index not in needed}
         if not unsure:

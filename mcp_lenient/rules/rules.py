@@ -57,7 +57,10 @@ _LONGEST_OPENING: Final = 200
 
 
 class Obstacle(enum.Enum):
-    """Why a rule is not applied to a value, in the order in which this is checked: the place, the policy or the tool."""
+    """Why a rule is not applied to a value, in the order in which this is checked: the place, the policy or the tool.
+
+    The last ones say why a reading is not used although each of its rules is applied.
+    """
 
     TAKES = "the value has a type that is not in `takes`"
     UNREAD = "this part of the schema is not read"
@@ -71,6 +74,10 @@ class Obstacle(enum.Enum):
     UNCERTAIN = "it is only offered as a fix (`certain=False`)"
     DESTRUCTIVE = "it is not allowed in a destructive tool"
     TIER = "a rule of a lower tier gave a value that fits"
+    WRONG_INSIDE = "what is in it would have to be changed as well, so it may not be what is meant"
+    SAME_NAME = "another name that was sent means the same"
+    STRICT_FIELD = "the author made the field strict, so the type of a scalar is not changed"
+    AUTHORS_CHECK = "only a check of the author's refuses what was sent, so another value may be meant"
 
 
 class Absent(enum.Enum):

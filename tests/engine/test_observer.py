@@ -16,9 +16,13 @@ class Notes:
         self.results = []
         self.verdicts = []
         self.outcomes = []
+        self.withheld_at = []
 
     def applied(self, rule, place, results):
         self.results.append((rule.name, place.name, results))
+
+    def withheld(self, path, obstacle):
+        self.withheld_at.append((path, obstacle.name))
 
     def judged(self, arguments, faults, *, accepted):
         self.verdicts.append((arguments, [fault.path for fault in faults], accepted))

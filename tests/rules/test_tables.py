@@ -69,6 +69,9 @@ class _Stops:
     def applied(self, rule, _place, results):
         self.guards |= {(rule.name, guard.name) for _result, guard in results if guard is not None}
 
+    def withheld(self, _path, _obstacle):
+        pass
+
     def judged(self, _arguments, _faults, *, accepted):
         pass
 

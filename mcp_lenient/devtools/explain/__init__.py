@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -16,8 +16,8 @@ from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import RENAMED_TOOL
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
-from mcp_lenient.devtools.explain.trace import Proposal, Trace, closest
-from mcp_lenient.devtools.explain.unapplied import barred, stop_of, unapplied
+from mcp_lenient.devtools.explain.trace import Proposal, Trace, ValidatorAnswer, closest
+from mcp_lenient.devtools.explain.unapplied import as_guard, barred, stop_of, unapplied, words_of
 from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Contract, Decision, Fate
@@ -29,7 +29,7 @@ from mcp_lenient.rules import ABSENT, NameRule, Rule
 from mcp_lenient.rules.rules import TIER_OF
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord, event_parts
-from mcp_lenient.types import Fault, Outcome, Repair
+from mcp_lenient.types import Fault, Repair
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
@@ -242,12 +242,14 @@ class _Explainer:
         if not_applied:
             self._step("What stops each rule", *not_applied)
         if later:
+            # After one that it accepts, it is only asked whether it would accept other values too.
+            count = next((at for at, answer in enumerate(later, 1) if answer.accepted), len(later))
             lines = (
                 f"{'accepts' if answer.accepted else 'refuses'} {_in_words(self.mask.value(answer.arguments))}"
-                for answer in later
+                for answer in later[:count]
             )
             self._step("What the validator says of the best proposals", *lines)
-        self._step("The choice", *self._choice(trace.outcome, proposals))
+        self._step("The choice", *self._choice(trace, proposals))
 
     def _where(self, place: str) -> str:
         return _where(self.mask.place(place))
@@ -284,8 +286,8 @@ class _Explainer:
             yield f"{', '.join(map(self._where, pointers))}:"
             yield from (f"  {why}: {', '.join(named)}" for why, named in rules.items())
 
-    def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
-        tiers = self.tiers
+    def _choice(self, trace: Trace, proposals: list[Proposal]) -> Iterator[str]:
+        outcome, tiers = trace.outcome, self.tiers
         ties = [fault for fault in outcome.faults if fault.kind == "ambiguous"]
         for tie in ties:
             place = pointer(tie.path)
@@ -302,11 +304,19 @@ class _Explainer:
         elif not ties:
             if any(fault.kind == "overlooked" for fault in outcome.faults):
                 yield "The tool accepts that, but would ignore part of it:"
-            elif proposals:
-                yield "The validator accepts none of the readings. Still wrong:"
             else:
-                yield "There is no reading. Still wrong:"
+                reasons = [*self._reasons(trace)]
+                yield from reasons
+                yield _still_wrong(trace.answers[1:], has_proposals=bool(proposals), has_reasons=bool(reasons))
             yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
+
+    def _reasons(self, trace: Trace) -> Iterator[str]:
+        """Say of the values and names that are still wrong why a reading of them is not used."""
+        wrong = {pointer(fault.path) for fault in trace.answers[0].faults}
+        repaired = {repair.pointer for repair in trace.outcome.repairs}
+        for where, obstacle in trace.unused.items():
+            if where in wrong - repaired:
+                yield f"{self._where(where)}: no reading is used: {words_of(as_guard(obstacle))}."
 
     def _outcome(self, sent: Any, decision: Decision) -> Explanation:
         fate, repairs, violations = decision.fate, decision.repairs, decision.violations
@@ -363,6 +373,14 @@ def _silence(plan: Plan) -> str:
     if disabled:
         return f"no rule that the policy allows applies; it disables {', '.join(disabled)}"
     return "no rule applies"
+
+
+def _still_wrong(answers: Sequence[ValidatorAnswer], *, has_proposals: bool, has_reasons: bool) -> str:
+    if not has_proposals:
+        return "There is no reading. Still wrong:"
+    if answers and not any(answer.accepted for answer in answers):
+        return "The validator accepts none of the readings. Still wrong:"
+    return "Still wrong:" if has_reasons else "There is no reading of the whole call. Still wrong:"
 
 
 def _titled(rule: Rule) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules import ABSENT, CallRule, Guard, NameRule, Place, Rule
-from mcp_lenient.types import Fault, Outcome
+from mcp_lenient.rules.rules import Obstacle
+from mcp_lenient.types import Fault, Outcome, Path
 from mcp_lenient.values.json_values import plain, pointer
 
 _MOST: Final = 200
@@ -40,13 +41,14 @@ class Trace:
 
     ``proposals`` has what each rule proposes once, by what it is; ``answers`` has what the validator said about complete
     arguments, starting with those sent; ``stopped`` has, by pointer and rule, the reading that came closest of a rule that
-    a guard stopped, or that reads no such value.
+    a guard stopped, or that reads no such value; ``unused`` has, by pointer, why a reading of it is not used.
     """
 
     proposals: dict[str, Proposal] = field(default_factory=dict)
     answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)
     stopped: dict[str, dict[str, Proposal]] = field(default_factory=dict)
+    unused: dict[str, Obstacle] = field(default_factory=dict)
 
     def applied(self, rule: Rule, place: Place, results: Sequence[tuple[Any, Guard | None]]) -> None:
         """Record what a rule reads a value as, or what stops it."""
@@ -64,6 +66,11 @@ class Trace:
                 self._note(Proposal(rule, where, after, fits, guard))
             if not results:
                 self._note(Proposal(rule, where), is_read=False)
+
+    def withheld(self, path: Path, obstacle: Obstacle) -> None:
+        """Record why a reading is not used."""
+        if len(self.unused) < _MOST:
+            self.unused.setdefault(pointer(path), obstacle)
 
     def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
         """Record what the validator said."""

@@ -32,7 +32,7 @@ class Unapplied(NamedTuple):
 def stop_of(proposal: Proposal) -> str:
     """Return what stops a rule: its guard, or that it reads no such value."""
     if proposal.guard is not None:
-        return _of_guard(proposal.guard)
+        return words_of(proposal.guard)
     name = proposal.rule.name
     return (
         f"this is not {FAMILY_OF[name].rules[name]}" if name in FAMILY_OF else "its function yields nothing"
@@ -47,10 +47,15 @@ def barred(plan: Plan, location: Location) -> Iterator[Proposal]:
     for rule in plan.policy.rules:
         obstacle = plan.obstacle(rule, place, json_type(value))
         if obstacle in _BARS and isinstance(rule, ValueRule):
-            guard = Guard(obstacle.name.lower(), obstacle.value, bool)
+            guard = as_guard(obstacle)
             for result in rule.apply(place, value):
                 if result is ABSENT or place.node.accepts(plain(result)):
                     yield Proposal(rule, pointer(path), plain(result), fits=True, guard=guard)
+
+
+def as_guard(obstacle: Obstacle) -> Guard:
+    """Return an obstacle as a guard, by which an explanation names it."""
+    return Guard(obstacle.name.lower(), obstacle.value, bool)
 
 
 def unapplied(plan: Plan, trace: Trace) -> list[Unapplied]:
@@ -110,10 +115,11 @@ def _stops(
 
 def _words(rule: Rule, obstacle: Obstacle) -> str:
     asks = rule.asks if obstacle is Obstacle.ASKS and isinstance(rule, ValueRule) else None
-    return obstacle.value if asks is None else _of_guard(asks)
+    return obstacle.value if asks is None else words_of(asks)
 
 
-def _of_guard(guard: Guard) -> str:
+def words_of(guard: Guard) -> str:
+    """Return why a guard stops a rule, and its name."""
     return f"{guard.says} (guard {guard.name})"
 
 

@@ -12,7 +12,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
-from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr, StrictInt
 from tables import ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, array, closed, enum, opened, union
 
 from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, ValueRule, lenient
@@ -457,6 +457,39 @@ async def test_rules_for_names_and_for_the_whole_call_are_listed():
     assert f"     {said} rename_qualified\n" in text
     assert "the arguments as a whole:\n" in text
     assert f"     {said} wrap_arguments, nest_arguments\n" in text
+
+
+def _author_checks(value):
+    if not isinstance(value, bool):
+        message = "send a boolean"
+        raise ValueError(message)  # noqa: TRY004 - what Pydantic takes as a refusal
+    return value
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "guard"),
+    [
+        (StrictInt, {"note": "5"}, "strict_field"),
+        (Literal[True], {"note": "true"}, "one_value"),
+        (Annotated[int, Field(ge=5, le=5)], {"note": [5]}, "one_value"),
+        (list[str], {"note": 5}, "wrong_inside"),
+        (str, {"Note": "a", "NOTE": "b"}, "same_name"),
+        (Annotated[bool, BeforeValidator(_author_checks)], {"note": "yes"}, "authors_check"),
+    ],
+)
+async def test_a_reading_that_is_not_used_is_named_with_its_guard(kind, sent, guard):
+    """A reading that no guard of a rule stops, and the validator may accept, says why it is not used."""
+
+    def take(note):
+        pass
+
+    take.__annotations__ = {"note": kind}
+    server = FastMCP("explained", middleware=[LenientMiddleware()])
+    server.tool(take)
+    text = " ".join(str(await explained(server, "take", sent)).split())
+    assert f"(guard {guard})." in text
+    assert "accepts none of the readings" not in text
+    assert text.count("accepts {") + text.count("refuses {") <= 1
 
 
 async def test_without_a_reading_it_is_not_said_that_one_is_refused():
