@@ -642,7 +642,7 @@ def _no_wrapper(place: Place, _sent: list[Any], _item: Any) -> bool:
     return len(place.path) < 2 or place.path[-1] not in ("item", "items")
 
 
-@_guard("the schema names no type")
+@_guard("the schema names no type, or does so in the branches of a union alone")
 def _has_type(place: Place, _sent: list[Any], _item: Any) -> bool:
     return bool(place.node.declared_types)
 
@@ -849,7 +849,7 @@ def _no_holder(place: Place, sent: dict[str, Any], name: tuple[str, str]) -> boo
     return name[1] in place.node.required or not has_holder(place.node, sent)
 
 
-@_guard("in a destructive tool, only the case of a name may differ")
+@_guard("in a destructive tool, a name has to have the same words")
 def _has_same_words(_place: Place, _sent: dict[str, Any], name: tuple[str, str]) -> bool:
     return name_words(name[0]) == name_words(name[1])
 

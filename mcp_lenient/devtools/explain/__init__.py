@@ -14,7 +14,6 @@ from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.standing import judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import RENAMED_TOOL
-from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace, ValidatorAnswer, closest
 from mcp_lenient.devtools.explain.unapplied import as_guard, barred, stop_of, unapplied, words_of
@@ -222,8 +221,6 @@ class _Explainer:
             yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "This tool has no LenientMiddleware; this is what it would do."
-            if marks_of(contract.tool.function) is not None:
-                yield "@lenient on its function repairs only values, not names or wrapped arguments."
         if contract.plan.destructive:
             yield (
                 "The tool is destructive, so only rules that keep every value may act: those of tiers 1 and 2, and of "
