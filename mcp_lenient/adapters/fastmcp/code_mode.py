@@ -31,7 +31,7 @@ class CodeRun:
 
     Attributes:
         tool: The tool that runs it.
-        ran: The tools that have run, in order.
+        ran: The tools that have run without an error, in order.
         repaired: Those whose calls were repaired, with the repairs.
         failures: The texts of calls that were refused or have failed, which are recorded.
     """
@@ -48,7 +48,8 @@ class CodeRun:
             ToolError: For a refused call, where Code Mode would return the text to the code as a value.
         """
         if not is_refused:
-            self.ran.append(name)
+            if not result.is_error:  # a guard may have denied it
+                self.ran.append(name)
             if decision.applied_repairs:
                 self.repaired.append((name, decision.applied_repairs))
             return result

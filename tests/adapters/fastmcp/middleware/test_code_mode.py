@@ -9,7 +9,7 @@ from calls import Log, call, lenient, text
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
-from fastmcp.tools import Tool
+from fastmcp.tools import Tool, ToolResult
 from fastmcp_versions import not_on_3
 
 pytest.importorskip("pydantic_monty", reason="Code Mode needs fastmcp[code-mode]")
@@ -124,6 +124,27 @@ async def test_a_guard_denies_calls_of_the_code(tags, events: Log):
     assert "denied" in text(result)
     assert "must be" not in text(result)
     assert "call_rejected" not in events.names
+
+
+class Answer(Middleware):
+    """Denies calls of a tool by an answer."""
+
+    async def on_call_tool(self, context, call_next):
+        if context.message.name == "fail":
+            return ToolResult(content="denied", is_error=True)
+        return await call_next(context)
+
+
+@not_on_3("code cannot catch what a call raises")
+async def test_a_call_that_was_denied_by_an_answer_has_not_run():
+    """The code is told to repeat no call that has run, and nothing of one that has not."""
+    server = _coded()
+    server.add_middleware(Answer())
+    denied = 'try:\n    await call_tool("fail", {"why": "x"})\nexcept Exception:\n    pass\n'
+    result = await _run(
+        server, f'{denied}{FIRST}await call_tool("store_context", {{"content": "x", "tags": 5}})'
+    )
+    assert "have run before, do not repeat them: 'store_context'." in text(result)
 
 
 async def test_code_of_another_tool_is_no_code():
