@@ -406,7 +406,7 @@ def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int])
 
 
 _EVENTS: Final = {
-    "call_repaired": "The call was repaired, and the tool was run.",
+    "call_repaired": "The call was repaired and passed on.",
     "call_rejected": "The call was refused with the envelope; the tool was not run.",
     "call_accepted": "The tool accepted the call as sent.",
     "call_observed": "The call went on as it was sent; this is what repair mode would have done.",
