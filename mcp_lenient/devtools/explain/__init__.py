@@ -304,7 +304,9 @@ class _Explainer:
             else:
                 reasons = [*self._reasons(trace)]
                 yield from reasons
-                yield _still_wrong(trace.answers[1:], has_proposals=bool(proposals), has_reasons=bool(reasons))
+                yield _still_wrong(
+                    trace.answers[1:], has_proposals=bool(proposals), has_reasons=bool(reasons)
+                )
             yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
 
     def _reasons(self, trace: Trace) -> Iterator[str]:
